@@ -1,0 +1,1 @@
+"""Nouns, errors, ports and text: what every other part of groundwire stands on."""

@@ -1,0 +1,62 @@
+"""What can go wrong, as one tree::
+
+    GroundwireError
+    ├── UsageError          the request makes no sense as it stands (exit status 2)
+    │   └── SettingError    a setting is unknown or out of range
+    ├── NothingFound        the archive does not hold what was asked for (exit status 1)
+    └── CannotDo            the request is fine, but could not be done here (exit status 3)
+        ├── MissingExtra    an optional part of groundwire is not installed
+        ├── ArchiveError    an archive is absent, broken or of another kind
+        ├── ModelError      a model is not here or could not be fetched
+        └── UnreadableInput a file or reply could not be read
+
+A message says what is, what was asked and what to do.
+"""
+
+from __future__ import annotations
+
+
+class GroundwireError(Exception):
+    """The root of all errors that groundwire raises on purpose."""
+
+
+class UsageError(GroundwireError):
+    """The request makes no sense as it stands."""
+
+
+class SettingError(UsageError):
+    """A setting is unknown or out of range."""
+
+
+class NothingFound(GroundwireError):
+    """The archive does not hold what was asked for; ``searched`` lists what was looked at, line by line."""
+
+    def __init__(self, message: str, *, searched: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.searched = searched
+
+
+class CannotDo(GroundwireError):
+    """The request is fine, but could not be done here."""
+
+
+class MissingExtra(CannotDo):
+    """An optional part of groundwire is not installed."""
+
+    def __init__(self, need: str, *, extra: str) -> None:
+        super().__init__(
+            f"{need} needs the extra '{extra}', which is not installed. Run: pip install 'groundwire[{extra}]'"
+        )
+        self.extra = extra
+
+
+class ArchiveError(CannotDo):
+    """An archive is absent, broken or of another kind."""
+
+
+class ModelError(CannotDo):
+    """A model is not here or could not be fetched."""
+
+
+class UnreadableInput(CannotDo):
+    """A file or a reply could not be read."""

@@ -1,0 +1,1 @@
+"""From answers to judgements with intervals: measure, judge, compare."""

@@ -1,0 +1,1 @@
+"""Joins the capabilities: settings, registry, pipeline, exports."""

@@ -1,0 +1,1 @@
+"""From files to ranked sentences: read, split, embed, index, search, pack."""

@@ -1,0 +1,1 @@
+"""From ranked sentences to a checked article: score, summarise, write, verify."""
