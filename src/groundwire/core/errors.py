@@ -1,4 +1,6 @@
-"""What can go wrong, as one tree::
+"""What can go wrong, as one tree.
+
+::
 
     GroundwireError
     ├── UsageError          the request makes no sense as it stands (exit status 2)
@@ -28,7 +30,7 @@ class SettingError(UsageError):
     """A setting is unknown or out of range."""
 
 
-class NothingFound(GroundwireError):
+class NothingFound(GroundwireError):  # noqa: N818 - an outcome rather than a fault
     """The archive does not hold what was asked for; ``searched`` lists what was looked at, line by line."""
 
     def __init__(self, message: str, *, searched: tuple[str, ...] = ()) -> None:
@@ -36,7 +38,7 @@ class NothingFound(GroundwireError):
         self.searched = searched
 
 
-class CannotDo(GroundwireError):
+class CannotDo(GroundwireError):  # noqa: N818 - reads as the sentence it stands for
     """The request is fine, but could not be done here."""
 
 

@@ -78,7 +78,7 @@ class VectorStore(Protocol):
         """Id -> content hash of every document that is completely there."""
 
     def origins(self) -> Mapping[str, str]:
-        """Origin -> id of every document that is completely there and has an origin."""
+        """Id -> origin of every document that is completely there and has an origin."""
 
     def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
         """The documents of these ids that are there."""
@@ -100,6 +100,7 @@ class VectorStore(Protocol):
 
 
 class Progress(Protocol):
-    """Is told how far a long task has come; ``total`` is None while unknown."""
+    """Is told how far a long task has come."""
 
-    def __call__(self, done: int, total: int | None, label: str, /) -> None: ...
+    def __call__(self, done: int, total: int | None, label: str, /) -> None:
+        """Take note of ``done`` out of ``total`` (None while unknown) and of a few words about it."""

@@ -123,10 +123,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document with the hits that speak for it, best first."""
+    """A document with the hits that speak for it, best first.
+
+    ``sentences`` are all of the document's, in source order; ``embedder`` is whose similarities the hits carry.
+    """
 
     document: Document
     hits: tuple[Hit, ...]
+    sentences: tuple[Sentence, ...] = ()
+    embedder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,208 @@
+"""Settings: flag > environment > ``groundwire.toml`` > default; what is unknown is named with its nearest.
+
+Every setting has a dotted name (``search.mode``), the same in the file (table ``[search]``, key ``mode``), in the
+environment (``GROUNDWIRE_SEARCH_MODE``) and in the table that ``groundwire show settings`` prints.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from groundwire.core.errors import SettingError
+from groundwire.core.types import Context, Fusion, Mode
+
+FILE_NAME = "groundwire.toml"
+PREFIX = "GROUNDWIRE_"
+_NOT_SETTINGS = {"GROUNDWIRE_MODELS", "GROUNDWIRE_SHARED"}
+_STRICT = ConfigDict(extra="forbid", frozen=True)
+
+
+class ReadSettings(BaseModel):
+    """How files are read: ``map`` from our field names to theirs, ``date_order`` for dates such as 5/6/2024."""
+
+    model_config = _STRICT
+    map: dict[str, str] = {}
+    date_order: Literal["day", "month"] | None = None
+
+
+class IndexSettings(BaseModel):
+    """How an archive is made; fixed when it is created."""
+
+    model_config = _STRICT
+    context: Context = "passage"
+    passage_tokens: int = Field(default=200, ge=1)
+    commit_sentences: int = Field(default=4000, ge=1)
+
+
+class SearchOptions(BaseModel):
+    """How an archive is searched."""
+
+    model_config = _STRICT
+    k: int = Field(default=30, ge=1)
+    mode: Mode = "hybrid"
+    sentence_weight: float = Field(default=0.6, ge=0, le=1)
+    fusion: Fusion = "zscore"
+    lexical_weight: float = Field(default=0.5, ge=0)
+    candidates: int = Field(default=100, ge=1)
+    budget_tokens: int = Field(default=1200, ge=1)
+
+
+class WriteOptions(BaseModel):
+    """How an article is written."""
+
+    model_config = _STRICT
+    k: int = Field(default=100, ge=1)
+    keep_at_least: float = Field(default=20, ge=0, le=100)
+    language: str = ""
+    max_tokens: int = Field(default=900, ge=40)
+    max_sources: int = Field(default=8, ge=1)
+
+
+class JudgeOptions(BaseModel):
+    """How answers are judged and how intervals are drawn."""
+
+    model_config = _STRICT
+    resamples: int = Field(default=10_000, ge=100)
+    level: float = Field(default=0.95, gt=0, lt=1)
+    seed: int = Field(default=0, ge=0)
+
+
+class Settings(BaseModel):
+    """All settings; frozen, unknown names refused."""
+
+    model_config = _STRICT
+    archive: str = "groundwire.archive"
+    embedder: str = "local:e5-small"
+    read: ReadSettings = ReadSettings()
+    index: IndexSettings = IndexSettings()
+    search: SearchOptions = SearchOptions()
+    write: WriteOptions = WriteOptions()
+    judge: JudgeOptions = JudgeOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings with where each value that is not a default came from, by dotted name."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def load(*, folder: Path, environment: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
+    """Settings from a folder's file, the environment and flags (dotted names; None: not given).
+
+    Raises:
+        SettingError: a name is unknown, a value out of range, or the file is not TOML.
+    """
+    layers = [
+        (FILE_NAME, _from_file(folder / FILE_NAME)),
+        ("environment", dict(_from_environment(environment))),
+        ("flag", {name: value for name, value in flags.items() if value is not None}),
+    ]
+    tree: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for origin, values in layers:
+        for name, value in values.items():
+            _place(tree, name, value)
+            origins[name] = origin
+    try:
+        return Loaded(Settings.model_validate(tree), origins)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        where = origins.get(name, FILE_NAME)
+        raise SettingError(f"{name} is {first['input']!r} ({where}): {first['msg']}") from error
+
+
+def names() -> tuple[str, ...]:
+    """The dotted names of all settings, sorted."""
+    return tuple(sorted(_leaves(Settings(), "")))
+
+
+def value_of(settings: Settings, name: str) -> object:
+    """The value of a setting by its dotted name."""
+    found: object = settings
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _leaves(model: BaseModel, prefix: str) -> Iterator[str]:
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path} is not readable as TOML: {error}") from error
+    known = set(names())
+    flat = dict(_flattened(tree, "", known))
+    for name in flat:
+        _require_known(name, known, f"{path} has the setting '{name}'")
+    return flat
+
+
+def _flattened(tree: Mapping[str, object], prefix: str, known: set[str]) -> Iterator[tuple[str, object]]:
+    for key, value in tree.items():
+        if isinstance(value, dict) and prefix + key not in known:
+            yield from _flattened(value, f"{prefix}{key}.", known)
+        else:
+            yield prefix + key, value
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+    variables = {PREFIX + name.upper().replace(".", "_"): name for name in names()}
+    for variable in sorted(environment):
+        if variable.startswith(PREFIX) and variable not in _NOT_SETTINGS:
+            _require_known(variable, set(variables), f"the environment has {variable}, which is no setting")
+            name = variables[variable]
+            value = environment[variable]
+            yield name, mapping(value) if name == "read.map" else value
+
+
+def mapping(text: str) -> dict[str, str]:
+    """Read ``title=news_title,text=news_content`` as a mapping.
+
+    Raises:
+        SettingError: a part is not of the form ``ours=theirs``.
+    """
+    pairs: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        ours, sign, theirs = part.partition("=")
+        if not (sign and ours.strip() and theirs.strip()):
+            raise SettingError(f"'{part}' is not of the form ours=theirs, such as title=news_title")
+        pairs[ours.strip()] = theirs.strip()
+    return pairs
+
+
+def _require_known(name: str, known: set[str], sentence: str) -> None:
+    if name in known:
+        return
+    near = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    hint = f"the nearest that exists is '{near[0]}'" if near else "'groundwire show settings' lists all"
+    raise SettingError(f"{sentence}; {hint}")
+
+
+def _place(tree: dict[str, object], name: str, value: object) -> None:
+    *parents, last = name.split(".")
+    for part in parents:
+        child = tree.setdefault(part, {})
+        if not isinstance(child, dict):  # a whole table given as one value is refused by validation
+            return
+        tree = child
+    tree[last] = value
