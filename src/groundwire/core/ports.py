@@ -57,7 +57,7 @@ class VectorStore(Protocol):
         """How many numbers a stored vector has."""
 
     def put(
-        self, documents: Sequence[Document], sentences: Sequence[Sentence], vectors: Matrix, *, revisions: Sequence[str]
+        self, documents: Sequence[Document], sentences: Sequence[Sentence], *, vectors: Matrix, revisions: Sequence[str]
     ) -> None:
         """Insert documents, or replace those of the same id with all their sentences.
 

@@ -190,7 +190,7 @@ class Archive:
         passages = [passage for _, _, of_document in kept for passage in of_document]
         sentences = [sentence for passage in passages for sentence in passage.sentences]
         vectors = stacked_vectors(passages, embedder=self.embedder, context=self.manifest.context)
-        self.store.put([item[0] for item in kept], sentences, vectors, revisions=[item[1] for item in kept])
+        self.store.put([item[0] for item in kept], sentences, vectors=vectors, revisions=[item[1] for item in kept])
         tally.counts["sentences"] += len(sentences)
         tally.counts["encoder_tokens"] += _encoder_tokens(passages, self.manifest.context)
 

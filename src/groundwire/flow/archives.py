@@ -1,0 +1,112 @@
+"""Open an archive: a folder with its manifest and its store, or one in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from groundwire.core.errors import ArchiveError
+from groundwire.core.ports import Embedder, VectorStore
+from groundwire.core.types import Context
+from groundwire.flow.registry import embedder as embedder_named
+from groundwire.retrieval.corpus import PASSAGE_TOKENS
+from groundwire.retrieval.index import Archive, Manifest
+
+MANIFEST = "manifest.json"
+IN_MEMORY = "memory:"
+DEFAULT_EMBEDDER = "local:e5-small"
+
+
+def open_archive(
+    path: str | Path,
+    *,
+    embedder: str | Embedder | None = None,
+    context: Context | None = None,
+    passage_tokens: int | None = None,
+    create: bool = True,
+) -> Archive:
+    """Open the archive in a folder, or make it there; ``memory:`` gives one that lives as long as the process.
+
+    Args:
+        path: the folder, by custom ``NAME.archive``.
+        embedder: its name (``local:e5-small``) or an object; None: the one that made the archive, or the default.
+        context: what stands for the rest of a passage; None: that of the archive, or ``passage``.
+        passage_tokens: how large a passage grows; None: that of the archive, or the default.
+        create: whether to make an archive where there is none.
+
+    Raises:
+        ArchiveError: there is none and ``create`` is false, the folder holds something else, or the archive was made
+            with another embedder, context or passage size.
+        ModelError: the embedder's model is not in the model folder.
+        MissingExtra: the store or the embedder needs an extra that is not installed.
+    """
+    wanted = {"context": context, "passage_tokens": passage_tokens}
+    if str(path) == IN_MEMORY:
+        from groundwire.backends.memory_store import MemoryStore
+
+        manifest, model = _new_manifest(embedder, context, passage_tokens)
+        return Archive(MemoryStore(2 * model.dimension), model, manifest=manifest, name=IN_MEMORY)
+    folder = Path(path)
+    if (folder / MANIFEST).exists():
+        manifest = Manifest.load(folder / MANIFEST)
+        _require_same(folder, manifest, wanted)
+        model = _loaded(embedder or manifest.embedder)
+    else:
+        _require_free(folder, create=create)
+        manifest, model = _new_manifest(embedder, context, passage_tokens)
+    archive = Archive(_store(folder, manifest), model, manifest=manifest, name=folder.name)
+    manifest.save(folder / MANIFEST)
+    return archive
+
+
+@contextmanager
+def opened(archive: Archive) -> Iterator[Archive]:
+    """Close an archive at the end of a ``with`` block."""
+    try:
+        yield archive
+    finally:
+        archive.close()
+
+
+def _store(folder: Path, manifest: Manifest) -> VectorStore:
+    from groundwire.backends.lance_store import LanceStore
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return LanceStore(folder, dimension=2 * manifest.dimension)
+
+
+def _new_manifest(
+    embedder: str | Embedder | None, context: Context | None, passage_tokens: int | None
+) -> tuple[Manifest, Embedder]:
+    model = _loaded(embedder or DEFAULT_EMBEDDER)
+    manifest = Manifest(
+        embedder=model.id,
+        dimension=model.dimension,
+        context=context or "passage",
+        passage_tokens=passage_tokens or PASSAGE_TOKENS,
+    )
+    return manifest, model
+
+
+def _loaded(embedder: str | Embedder) -> Embedder:
+    return embedder_named(embedder) if isinstance(embedder, str) else embedder
+
+
+def _require_same(folder: Path, manifest: Manifest, wanted: dict[str, Context | int | None]) -> None:
+    for name, value in wanted.items():
+        made_with = getattr(manifest, name)
+        if value is not None and value != made_with:
+            raise ArchiveError(
+                f"{folder} was made with {name} = {made_with!r}, but {value!r} is asked for. Add the documents to "
+                f"a new archive, or leave {name} as it is."
+            )
+
+
+def _require_free(folder: Path, *, create: bool) -> None:
+    if folder.is_file():
+        raise ArchiveError(f"{folder} is a file; an archive is a folder. Give another name")
+    if not create:
+        raise ArchiveError(f"there is no archive at {folder}. Make it with: groundwire add --archive {folder} FILES")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise ArchiveError(f"{folder} is a folder with other things in it and no archive. Give another name")

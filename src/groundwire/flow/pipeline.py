@@ -1,0 +1,125 @@
+"""An archive and a topic -> a written and checked article, with every step in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from groundwire.core.errors import NothingFound
+from groundwire.core.types import Article, Brief, Document, Evidence, Filter, ScoredSource, Verdict
+from groundwire.flow.settings import SearchOptions, Settings
+from groundwire.retrieval.index import Archive
+from groundwire.retrieval.pack import pack
+from groundwire.retrieval.search import SearchSettings
+from groundwire.writing.score import keep, score
+from groundwire.writing.summarise import summarise
+from groundwire.writing.verify import verify
+from groundwire.writing.write import WriteSettings, write
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An article with all that led to it.
+
+    ``documents`` are those that the article cites, by id; ``scored`` are all that were rated, the dropped included;
+    ``searched`` says line by line what was looked at.
+    """
+
+    article: Article
+    verdicts: tuple[Verdict, ...]
+    documents: Mapping[str, Document]
+    scored: tuple[ScoredSource, ...]
+    briefs: tuple[Brief, ...]
+    searched: tuple[str, ...]
+
+
+def search_settings(options: SearchOptions, where: Filter | None = None) -> SearchSettings:
+    """The part of the settings that says how to search."""
+    return SearchSettings(
+        mode=options.mode,
+        sentence_weight=options.sentence_weight,
+        fusion=options.fusion,
+        lexical_weight=options.lexical_weight,
+        candidates=options.candidates,
+        where=where or Filter(),
+    )
+
+
+def find_evidence(archive: Archive, query: str, *, settings: Settings, where: Filter | None = None) -> Evidence:
+    """Search, and pack what was found under the budget of the settings."""
+    hits = archive.search(query, k=settings.search.k, settings=search_settings(settings.search, where))
+    return pack(hits, budget_tokens=settings.search.budget_tokens)
+
+
+def write_article(archive: Archive, topic: str, *, settings: Settings, where: Filter | None = None) -> Written:
+    """Search, rate, keep, brief, write and verify, with the built-in rater and writer.
+
+    Raises:
+        NothingFound: no source reaches ``write.keep_at_least``, or what is kept is too little for an article; its
+            ``searched`` lists what was looked at.
+        UsageError: the topic is blank.
+    """
+    options = settings.write
+    hits = archive.search(topic, k=options.k, settings=search_settings(settings.search, where))
+    scored = score(topic, archive.documents(hits))
+    kept = keep(scored, at_least=options.keep_at_least)
+    searched = _searched(archive, topic, scored=scored, settings=settings, where=where)
+    if not kept:
+        raise NothingFound(f"the archive holds nothing about '{topic}'; no article was written", searched=searched)
+    briefs, notes = summarise(kept)
+    how = WriteSettings(options.language, options.max_tokens, options.max_sources)
+    article = write(topic, briefs, settings=how, searched=searched)
+    article = replace(article, notes=(*article.notes, *notes, *_uncited(article, kept)))
+    documents = cited_documents(archive, article)
+    return Written(article, verify(article, documents), documents, scored, briefs, searched)
+
+
+def verify_article(archive: Archive, article: Article) -> tuple[Verdict, ...]:
+    """Check each claim of an article, also one written before the archive changed, against what it cites."""
+    return verify(article, cited_documents(archive, article))
+
+
+def cited_documents(archive: Archive, article: Article) -> Mapping[str, Document]:
+    """The documents an article cites or lists, by id, as far as the archive holds them."""
+    cited = {citation.document_id for claim in article.claims for citation in claim.citations}
+    listed = {source.document_id for source in article.sources}
+    return archive.store.documents(sorted(cited | listed))
+
+
+def _searched(
+    archive: Archive, topic: str, *, scored: Sequence[ScoredSource], settings: Settings, where: Filter | None
+) -> tuple[str, ...]:
+    counts = archive.counts()
+    lines = [
+        f"archive {archive.name}: {counts.documents:,} documents, {counts.sentences:,} sentences",
+        f"topic '{topic}', {settings.search.mode} search, {settings.write.k} sentences: {len(scored)} documents rated",
+        *_filter_lines(where),
+    ]
+    best = [source for source in scored if source.relevance is not None][:3]
+    lines += [
+        f"rated {source.relevance:.0f}: {source.source.document.title or source.source.document.id} ({source.reason})"
+        for source in best
+    ]
+    return (*lines, f"a source is kept from {settings.write.keep_at_least:g} up")
+
+
+def _filter_lines(where: Filter | None) -> Iterable[str]:
+    if where is None:
+        return ()
+    parts = {
+        "from": where.published_from,
+        "to": where.published_to,
+        "sources": ", ".join(where.sources),
+        "languages": ", ".join(where.languages),
+    }
+    given = "; ".join(f"{name} {value}" for name, value in parts.items() if value)
+    return (f"only: {given}",) if given else ()
+
+
+def _uncited(article: Article, kept: Sequence[ScoredSource]) -> tuple[str, ...]:
+    listed = {source.document_id for source in article.sources}
+    return tuple(
+        f"rated {source.relevance:.0f} but not cited: {source.source.document.title or source.source.document.id}"
+        for source in kept
+        if source.relevance is not None and source.source.document.id not in listed
+    )
