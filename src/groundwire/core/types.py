@@ -150,13 +150,13 @@ class ScoredSource:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What one source contributes: verbatim sentences in source order. ``number`` is its number in the article."""
+    """What one source contributes: verbatim sentences in source order; ``notes`` say what was left out and why."""
 
-    number: int
     document: Document
     relevance: float
     band: Band
     sentences: tuple[Sentence, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from groundwire.core.errors import ArchiveError
-from groundwire.core.ports import Embedder, VectorStore
+from groundwire.core.ports import Embedder
 from groundwire.core.types import Context
 from groundwire.flow.registry import embedder as embedder_named
 from groundwire.retrieval.corpus import PASSAGE_TOKENS
@@ -45,19 +45,19 @@ def open_archive(
     if str(path) == IN_MEMORY:
         from groundwire.backends.memory_store import MemoryStore
 
-        manifest, model = _new_manifest(embedder, context, passage_tokens)
+        manifest, model = _new_manifest(embedder, context, passage_tokens, engine="memory")
         return Archive(MemoryStore(2 * model.dimension), model, manifest=manifest, name=IN_MEMORY)
     folder = Path(path)
     if (folder / MANIFEST).exists():
         manifest = Manifest.load(folder / MANIFEST)
         _require_same(folder, manifest, wanted)
-        model = _loaded(embedder or manifest.embedder)
-    else:
-        _require_free(folder, create=create)
-        manifest, model = _new_manifest(embedder, context, passage_tokens)
-    archive = Archive(_store(folder, manifest), model, manifest=manifest, name=folder.name)
+        return _joined(folder, manifest, _loaded(embedder or manifest.embedder))
+    _require_free(folder, create=create)
+    manifest, model = _new_manifest(embedder, context, passage_tokens, engine=_engine())
+    # Before anything else is there: a folder whose first tables were cut short is then known as an archive.
+    folder.mkdir(parents=True, exist_ok=True)
     manifest.save(folder / MANIFEST)
-    return archive
+    return _joined(folder, manifest, model)
 
 
 @contextmanager
@@ -69,15 +69,21 @@ def opened(archive: Archive) -> Iterator[Archive]:
         archive.close()
 
 
-def _store(folder: Path, manifest: Manifest) -> VectorStore:
+def _joined(folder: Path, manifest: Manifest, model: Embedder) -> Archive:
     from groundwire.backends.lance_store import LanceStore
 
-    folder.mkdir(parents=True, exist_ok=True)
-    return LanceStore(folder, dimension=2 * manifest.dimension)
+    store = LanceStore(folder, dimension=2 * manifest.dimension)
+    return Archive(store, model, manifest=manifest, name=folder.name)
+
+
+def _engine() -> str:
+    from groundwire.backends.lance_tables import engine
+
+    return f"lancedb {engine().__version__}"
 
 
 def _new_manifest(
-    embedder: str | Embedder | None, context: Context | None, passage_tokens: int | None
+    embedder: str | Embedder | None, context: Context | None, passage_tokens: int | None, *, engine: str
 ) -> tuple[Manifest, Embedder]:
     model = _loaded(embedder or DEFAULT_EMBEDDER)
     manifest = Manifest(
@@ -85,6 +91,7 @@ def _new_manifest(
         dimension=model.dimension,
         context=context or "passage",
         passage_tokens=passage_tokens or PASSAGE_TOKENS,
+        engine=engine,
     )
     return manifest, model
 

@@ -66,15 +66,15 @@ def write_article(archive: Archive, topic: str, *, settings: Settings, where: Fi
     searched = _searched(archive, topic, scored=scored, settings=settings, where=where)
     if not kept:
         raise NothingFound(f"the archive holds nothing about '{topic}'; no article was written", searched=searched)
-    briefs, notes = summarise(kept)
+    briefs = summarise(kept)
     how = WriteSettings(options.language, options.max_tokens, options.max_sources)
     article = write(topic, briefs, settings=how, searched=searched)
-    article = replace(article, notes=(*article.notes, *notes, *_uncited(article, kept)))
+    article = replace(article, notes=(*article.notes, *_left_out(briefs), *_uncited(article, kept)))
     documents = cited_documents(archive, article)
     return Written(article, verify(article, documents), documents, scored, briefs, searched)
 
 
-def verify_article(archive: Archive, article: Article) -> tuple[Verdict, ...]:
+def verify_article(article: Article, archive: Archive) -> tuple[Verdict, ...]:
     """Check each claim of an article, also one written before the archive changed, against what it cites."""
     return verify(article, cited_documents(archive, article))
 
@@ -114,6 +114,10 @@ def _filter_lines(where: Filter | None) -> Iterable[str]:
     }
     given = "; ".join(f"{name} {value}" for name, value in parts.items() if value)
     return (f"only: {given}",) if given else ()
+
+
+def _left_out(briefs: Sequence[Brief]) -> tuple[str, ...]:
+    return tuple(f"{brief.document.title or brief.document.id}: {note}" for brief in briefs for note in brief.notes)
 
 
 def _uncited(article: Article, kept: Sequence[ScoredSource]) -> tuple[str, ...]:

@@ -106,14 +106,10 @@ def load(*, folder: Path, environment: Mapping[str, str], flags: Mapping[str, ob
         ("environment", dict(_from_environment(environment))),
         ("flag", {name: value for name, value in flags.items() if value is not None}),
     ]
-    tree: dict[str, object] = {}
-    origins: dict[str, str] = {}
-    for origin, values in layers:
-        for name, value in values.items():
-            _place(tree, name, value)
-            origins[name] = origin
+    merged = {name: value for _, values in layers for name, value in values.items()}
+    origins = {name: origin for origin, values in layers for name in values}
     try:
-        return Loaded(Settings.model_validate(tree), origins)
+        return Loaded(Settings.model_validate(_tables(merged)), origins)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
@@ -198,11 +194,11 @@ def _require_known(name: str, known: set[str], sentence: str) -> None:
     raise SettingError(f"{sentence}; {hint}")
 
 
-def _place(tree: dict[str, object], name: str, value: object) -> None:
-    *parents, last = name.split(".")
-    for part in parents:
-        child = tree.setdefault(part, {})
-        if not isinstance(child, dict):  # a whole table given as one value is refused by validation
-            return
-        tree = child
-    tree[last] = value
+def _tables(values: Mapping[str, object]) -> dict[str, object]:
+    """Dotted names as the tables that the file would have."""
+    top: dict[str, object] = {}
+    tables: dict[str, dict[str, object]] = {}
+    for name, value in values.items():
+        table, dot, key = name.rpartition(".")
+        (tables.setdefault(table, {}) if dot else top)[key] = value
+    return {**top, **tables}

@@ -17,7 +17,7 @@ SPLITTER = "sentencex+1"
 PASSAGE_TOKENS = 200
 """A passage grows to about this many tokens; paragraphs are kept whole where they fit."""
 
-_PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n|\r\n[^\S\n]*\r\n|\u2029")
+_PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r|\u2029")
 
 
 def split_document(document: Document, *, passage_tokens: int = PASSAGE_TOKENS) -> tuple[Passage, ...]:
@@ -75,14 +75,14 @@ def _paragraphs(text: str, spans: Sequence[Span]) -> list[list[Span]]:
 
 def _packed(paragraphs: Sequence[Sequence[Span]], text: str, *, limit: int) -> list[list[Span]]:
     groups: list[list[Span]] = []
-    room = 0
+    room = -1  # nothing fits: a new passage begins, even for a sentence without tokens
     for paragraph in paragraphs:
         sizes = [count_tokens(text[span.start : span.end]) for span in paragraph]
         if sum(sizes) <= room:
             groups[-1].extend(paragraph)
             room -= sum(sizes)
             continue
-        room = 0
+        room = -1
         for span, size in zip(paragraph, sizes, strict=True):
             if size > room:
                 groups.append([])

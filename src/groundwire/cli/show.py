@@ -1,0 +1,164 @@
+"""What a terminal shows: data on stdout as plain lines or JSON, talk and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from groundwire.core.ports import Progress
+    from groundwire.core.types import Document, Evidence, Hit, Interval, Verdict
+    from groundwire.evaluation.stats import Summary
+
+
+def say(message: str) -> None:
+    """Talk: one line on stderr."""
+    click.echo(message, err=True)
+
+
+def step(done: int, total: int | None, label: str, /) -> None:
+    """Progress where no bar can be drawn: a line a step on stderr."""
+    say(f"{label} ({done} of {'?' if total is None else total})")
+
+
+def as_json(value: object) -> None:
+    """Data: one JSON value on stdout; dataclasses become objects, dates ISO strings, numbers that are none null."""
+    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+
+
+def lines(rows: Iterable[str]) -> None:
+    """Data: lines on stdout."""
+    for row in rows:
+        click.echo(row)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Data: columns on stdout, as wide as their contents; wide characters count double."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(str(row[place])) for row in (heads, *rows)) for place in range(len(heads))]
+    for row in (heads, *rows):
+        cells = [str(cell) + " " * (width - cell_len(str(cell))) for cell, width in zip(row, widths, strict=True)]
+        click.echo("  ".join(cells).rstrip())
+
+
+def hits(found: Sequence[Hit], documents: Mapping[str, Document]) -> None:
+    """Ranked sentences with where they stand."""
+    for hit in found:
+        click.echo(f"{hit.rank:>3}  {' '.join(hit.sentence.text.split())}")
+        click.echo(f"     {_place(hit, documents)}  [{_values(hit)}]")
+
+
+def evidence(packed: Evidence, documents: Mapping[str, Document]) -> None:
+    """Packed sentences under the head of their document, then what was left out."""
+    last = ""
+    for hit in packed.hits:
+        document = documents[hit.sentence.document_id]
+        if document.id != last:
+            click.echo(f"# {_head(document)}")
+            last = document.id
+        click.echo(" ".join(hit.sentence.text.split()))
+    say(f"{packed.tokens} of {packed.budget} tokens, {len(packed.hits)} sentences; {len(packed.dropped)} left out")
+
+
+def verdicts(found: Sequence[Verdict]) -> None:
+    """One line a claim, with the reason and the checks that failed."""
+    for verdict in found:
+        click.echo(f"{verdict.support:<12} {verdict.claim.id:<4} {verdict.claim.text}")
+        if verdict.support != "supported":
+            click.echo(f"{'':<17} {verdict.reason}")
+    supported = sum(verdict.support == "supported" for verdict in found)
+    say(f"{supported} of {len(found)} claims supported")
+
+
+def summaries(found: Sequence[Summary]) -> None:
+    """Means with intervals, coverage and what was unscored."""
+    heads = ("rubric", "system", "mean", "interval", "n", "unscored", "outcomes")
+    rows = [
+        (
+            item.rubric,
+            item.system or "–",
+            number(item.interval.mean),
+            interval(item.interval),
+            str(item.interval.n),
+            str(item.interval.unscored),
+            ", ".join(f"{name} {count}" for name, count in item.outcomes),
+        )
+        for item in found
+    ]
+    table(heads, rows)
+    if found:
+        first = found[0]
+        say(f"judge {first.judge}; {first.interval.level:.0%} bootstrap intervals, seed {first.interval.seed}")
+
+
+def number(value: float) -> str:
+    """One decimal; a dash for what could not be measured."""
+    return "–" if math.isnan(value) else f"{value:.1f}"
+
+
+def interval(value: Interval) -> str:
+    """``[low, high]``, or a dash where there are too few values for one."""
+    return "–" if math.isnan(value.low) else f"[{value.low:.1f}, {value.high:.1f}]"
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Progress | None]:
+    """A progress bar on stderr for the length of a ``with`` block; none where nobody is looking."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+
+        def report(done: int, total: int | None, words: str, /) -> None:
+            bar.update(task, completed=done, total=total, description=f"{label} {words}".strip())
+
+        yield report
+
+
+def _place(hit: Hit, documents: Mapping[str, Document]) -> str:
+    document = documents.get(hit.sentence.document_id)
+    head = _head(document) if document else hit.sentence.document_id
+    return f"{head}  {hit.sentence.document_id} {hit.sentence.start}-{hit.sentence.end}"
+
+
+def _head(document: Document) -> str:
+    day = document.published.isoformat() if document.published else ""
+    return " · ".join(part for part in (document.title, document.source, day) if part) or document.id
+
+
+def _values(hit: Hit) -> str:
+    parts = [f"strength {hit.strength:.3f}"]
+    if hit.similarity is not None:
+        parts.append(f"similarity {hit.similarity:.3f}")
+    if hit.bm25 is not None:
+        parts.append(f"bm25 {hit.bm25:.2f}")
+    return ", ".join(parts)
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

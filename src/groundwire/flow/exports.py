@@ -1,0 +1,81 @@
+"""Written articles -> files, and files -> articles again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from groundwire.core.encodings import decode
+from groundwire.core.errors import UnreadableInput, UsageError
+from groundwire.flow.page import render_page
+from groundwire.flow.pipeline import Written
+from groundwire.flow.render import Provenance, hash_texts, render_json, render_markdown
+from groundwire.flow.reopen import Reopened, reopen
+from groundwire.flow.settings import Settings, names, value_of
+from groundwire.retrieval.index import Archive
+
+KINDS = (".md", ".html", ".json")
+
+
+def suffixes_of(paths: Sequence[str]) -> tuple[str, ...]:
+    """The kinds of export that file names ask for.
+
+    Raises:
+        UsageError: a suffix is none of ``KINDS``.
+    """
+    for path in paths:
+        if Path(path).suffix.lower() not in KINDS:
+            raise UsageError(f"'{path}' ends in none of {', '.join(KINDS)}, so its format is not known")
+    return tuple(Path(path).suffix.lower() for path in paths)
+
+
+def export(
+    archive: Archive, written: Written, *, kind: str, settings: Settings, created: datetime | None = None
+) -> str:
+    """The article as Markdown (``.md``), a self-contained page (``.html``) or JSON with provenance (``.json``)."""
+    provenance = Provenance(
+        version=version("groundwire"),
+        created=(created or datetime.now().astimezone()).isoformat(timespec="seconds"),
+        archive=archive.name,
+        embedder=archive.embedder.id,
+        settings=tuple((name, str(value_of(settings, name))) for name in names()),
+        hashes=hash_texts(written.documents.values()),
+    )
+    article, verdicts = written.article, written.verdicts
+    if kind == ".json":
+        return render_json(article, provenance=provenance, verdicts=verdicts)
+    if kind == ".html":
+        return render_page(article, verdicts=verdicts, documents=written.documents, provenance=provenance)
+    return render_markdown(article, verdicts=verdicts, provenance=provenance)
+
+
+def save(
+    archive: Archive, written: Written, *, path: Path, settings: Settings, created: datetime | None = None
+) -> None:
+    """Write one export, whole or not at all; its kind follows from the suffix.
+
+    Raises:
+        UsageError: the suffix is none of ``KINDS``.
+    """
+    (kind,) = suffixes_of([str(path)])
+    text = export(archive, written, kind=kind, settings=settings, created=created)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def read_article(path: Path) -> Reopened:
+    """Read an article that ``save`` wrote as JSON or Markdown, also after it was edited by hand.
+
+    Raises:
+        UnreadableInput: the file is not there, is a folder, or is not text.
+        UsageError: it is not such an article.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UnreadableInput(f"{path} cannot be read: {error.strerror}") from error
+    return reopen(decode(raw).text)

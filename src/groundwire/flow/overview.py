@@ -1,0 +1,194 @@
+"""What there is: settings, an archive, one document, the models, and whether this machine has what it needs."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from groundwire.core.errors import GroundwireError, NothingFound
+from groundwire.core.ports import Progress
+from groundwire.flow.archives import IN_MEMORY, open_archive, opened
+from groundwire.flow.registry import embedder
+from groundwire.flow.settings import Loaded, names, value_of
+from groundwire.retrieval.index import Archive
+
+Facts = Mapping[str, object]
+Rows = tuple[tuple[str, ...], ...]
+
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "core": ("numpy", "click", "rich", "pydantic", "jinja2", "sentencex", "charset-normalizer"),
+    "archive": ("lancedb", "pyarrow"),
+    "local": ("onnx", "onnxruntime", "tokenizers"),
+    "read": ("trafilatura",),
+}
+
+
+def settings_rows(loaded: Loaded) -> Rows:
+    """Name, value and origin of every setting."""
+    return tuple((name, str(value_of(loaded.settings, name)), loaded.origins.get(name, "default")) for name in names())
+
+
+def archive_facts(archive: Archive) -> Facts:
+    """How an archive was made and how much it holds."""
+    counts, manifest = archive.counts(), archive.manifest
+    return {
+        "archive": archive.name,
+        "documents": counts.documents,
+        "sentences": counts.sentences,
+        "embedder": manifest.embedder,
+        "dimension": manifest.dimension,
+        "context": manifest.context,
+        "passage_tokens": manifest.passage_tokens,
+        "splitter": manifest.splitter,
+        "engine": manifest.engine,
+        "format": manifest.format,
+    }
+
+
+def document_facts(archive: Archive, document_id: str) -> Facts:
+    """A document with its sentences and their offsets.
+
+    Raises:
+        NothingFound: the archive holds no document of this id.
+    """
+    document = archive.store.documents([document_id]).get(document_id)
+    if document is None:
+        raise NothingFound(
+            f"{archive.name} holds no document '{document_id}'", searched=(f"{archive.counts().documents:,} documents",)
+        )
+    return {
+        "id": document.id,
+        "title": document.title,
+        "published": document.published,
+        "source": document.source,
+        "url": document.url,
+        "language": document.language,
+        "read from": Path(document.origin).name,
+        "notes": document.notes,
+        "sentences": [
+            {"start": sentence.start, "end": sentence.end, "passage": sentence.passage, "text": sentence.text}
+            for sentence in archive.sentences([document_id]).get(document_id, ())
+        ],
+    }
+
+
+def facts_lines(facts: Facts) -> Iterator[str]:
+    """Facts as lines; a list of rows becomes one line a row."""
+    for name, value in facts.items():
+        if isinstance(value, list):
+            yield f"{name}: {len(value)}"
+            for row in value:
+                yield f"  {row['start']:>6}-{row['end']:<6} {' '.join(str(row['text']).split())}"
+        elif isinstance(value, tuple):
+            yield from (f"{name}: {item}" for item in value)
+        elif value not in ("", None):
+            yield f"{name}: {value}"
+
+
+def model_rows() -> Rows:
+    """Name, whether it is here, size, licence and purpose of every model that can be had."""
+    from groundwire.backends.model_files import available
+
+    return tuple(
+        (
+            listed.model.name,
+            "here" if listed.path else "no",
+            f"{listed.model.size_bytes / 1e6:,.0f} MB",
+            listed.model.licence,
+            listed.model.about,
+        )
+        for listed in available()
+    )
+
+
+def pull_model(name: str, *, from_file: Path | None, progress: Progress) -> Path:
+    """Fetch a model, make it ready where that takes a step, and return where it is.
+
+    Raises:
+        UsageError: there is no such model.
+        ModelError: it could not be fetched, or its hash is another.
+    """
+    from groundwire.backends.model_files import find, pull
+
+    pulled = pull(name, progress=progress, from_file=from_file)
+    if find(name).kind == "encoder":
+        embedder(f"local:{name}", progress=progress)
+    return pulled.path
+
+
+def model_path(name: str | None) -> Path:
+    """The model folder, or the file of a model in it.
+
+    Raises:
+        UsageError: there is no such model.
+        ModelError: it is not here.
+    """
+    from groundwire.backends.model_files import model_folder, path
+
+    return model_folder() if name is None else path(name)
+
+
+def examine(loaded: Loaded) -> Rows:
+    """Part, state (``works``, ``missing``, ``broken``) and a remark, for all that groundwire stands on."""
+    return (
+        ("python", "works", platform.python_version()),
+        *(_part(name, packages) for name, packages in _PARTS.items()),
+        *_embedder_state(loaded.settings.embedder),
+        _store_state(),
+        *_archive_state(loaded),
+    )
+
+
+def _part(name: str, packages: Iterable[str]) -> tuple[str, str, str]:
+    versions = {package: _version(package) for package in packages}
+    absent = [package for package, found in versions.items() if found is None]
+    if absent:
+        return (name, "missing", f"{', '.join(absent)}; run: pip install 'groundwire[{name}]'")
+    return (name, "works", ", ".join(f"{package} {found}" for package, found in versions.items()))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _embedder_state(name: str) -> Rows:
+    try:
+        model = embedder(name)
+        shape = model.embed(["groundwire"], role="query").shape
+    except GroundwireError as error:
+        return (("embedder", "missing", f"{name}: {error}"),)
+    return (("embedder", "works" if shape == (1, model.dimension) else "broken", f"{name}: {shape[1]} numbers"),)
+
+
+def _store_state() -> tuple[str, str, str]:
+    from tempfile import TemporaryDirectory
+
+    from groundwire.core.types import Document
+
+    try:
+        with (
+            TemporaryDirectory() as folder,
+            opened(open_archive(Path(folder) / "probe", embedder="hash:32")) as archive,
+        ):
+            archive.add([Document("probe", "The river rose. 河水上漲。")])
+            found = archive.search("river", k=1)
+    except GroundwireError as error:
+        return ("store", "missing", str(error))
+    return ("store", "works" if found else "broken", "a sentence was written, indexed and found again")
+
+
+def _archive_state(loaded: Loaded) -> Rows:
+    path = loaded.settings.archive
+    if path == IN_MEMORY or not Path(path).exists():
+        return ()
+    try:
+        with opened(open_archive(path, create=False)) as archive:
+            counts = archive.counts()
+    except GroundwireError as error:
+        return (("archive", "broken", str(error)),)
+    return (("archive", "works", f"{path}: {counts.documents:,} documents, {counts.sentences:,} sentences"),)

@@ -1,0 +1,118 @@
+"""From a name to a backend: ``local:e5-small``, ``hash:256``; what others install joins through an entry point."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from groundwire.core.errors import UsageError
+from groundwire.core.ports import Embedder, Progress
+
+EMBEDDERS = "groundwire.embedders"
+"""The entry point group of embedders: its name is the part before the colon, its object takes the part after it."""
+
+_log = logging.getLogger(__name__)
+_DEFAULT_DIMENSION = 256
+
+
+def embedder(name: str, *, pull: bool = False, threads: int = 1, progress: Progress | None = None) -> Embedder:
+    """The embedder of this name, loaded.
+
+    Args:
+        name: ``local:e5-small``, ``local:minilm``, ``hash:`` (256 numbers), ``hash:DIM``, or ``KIND:REST`` where KIND
+            is an entry point of the group ``groundwire.embedders``.
+        pull: fetch a missing model; without it nothing is downloaded.
+        threads: of a local model.
+        progress: told how far fetching and converting have come; None: it is logged.
+
+    Raises:
+        UsageError: the name is unknown; the message names the nearest.
+        ModelError: the model is not here, and ``pull`` is off or failed.
+        MissingExtra: the backend is not installed.
+    """
+    kind, colon, rest = name.partition(":")
+    told = progress or _log_progress
+    if colon and kind == "hash":
+        return _hash(name, rest)
+    if colon and kind == "local":
+        return _local(name, rest, pull=pull, threads=threads, progress=told)
+    others = _others()
+    if colon and kind in others:
+        made: Callable[[str], Embedder] = others[kind].load()
+        return made(rest)
+    raise _unknown(name, others)
+
+
+def pull(name: str, *, progress: Progress | None = None, from_file: Path | None = None) -> Path:
+    """Fetch a model of the catalogue unless it is here, and make it ready; returns where it is.
+
+    Raises:
+        UsageError: the catalogue does not have the name.
+        UnreadableInput: ``from_file`` cannot be read.
+        ModelError: it could not be fetched, or is not the file that was expected.
+        MissingExtra: an encoder was fetched, but what makes it ready is not installed.
+    """
+    from groundwire.backends import model_files
+    from groundwire.backends.onnx_build import prepare
+
+    told = progress or _log_progress
+    place = model_files.pull(name, progress=told, from_file=from_file).path
+    model = model_files.find(name)
+    return prepare(model, place, progress=told) if model.kind == "encoder" else place
+
+
+def model_path(name: str | None = None) -> Path:
+    """Where a model is, or would be; without a name the folder that all models are kept in.
+
+    Raises:
+        UsageError: the catalogue does not have the name.
+    """
+    from groundwire.backends import model_files
+
+    return model_files.model_folder() if name is None else model_files.place(model_files.find(name))
+
+
+def known_embedders() -> tuple[str, ...]:
+    """Names that ``embedder`` takes; ``KIND:…`` where anything may follow."""
+    from groundwire.backends.model_files import CATALOGUE
+
+    local = (f"local:{model.name}" for model in CATALOGUE.values() if model.kind == "encoder")
+    return (*local, f"hash:{_DEFAULT_DIMENSION}", *(f"{kind}:…" for kind in sorted(_others())))
+
+
+def _hash(name: str, rest: str) -> Embedder:
+    from groundwire.backends.hash_embedder import HashEmbedder
+
+    if rest and not (rest.isascii() and rest.isdecimal()):
+        raise UsageError(f"'{name}' does not say how many numbers a vector has; write it as 'hash:384'.")
+    return HashEmbedder(int(rest) if rest else _DEFAULT_DIMENSION)
+
+
+def _local(name: str, rest: str, *, pull: bool, threads: int, progress: Progress) -> Embedder:
+    from groundwire.backends import model_files
+    from groundwire.backends.onnx_build import prepare
+    from groundwire.backends.onnx_embedder import OnnxEmbedder
+
+    model = model_files.CATALOGUE.get(rest)
+    if model is None or model.kind != "encoder":
+        raise _unknown(name, _others())
+    source = model_files.pull(rest, progress=progress).path if pull else model_files.path(rest)
+    return OnnxEmbedder(prepare(model, source, progress=progress), threads=threads)
+
+
+def _others() -> Mapping[str, EntryPoint]:
+    return {each.name: each for each in entry_points(group=EMBEDDERS)}
+
+
+def _unknown(name: str, others: Mapping[str, EntryPoint]) -> UsageError:
+    known = known_embedders()
+    near = get_close_matches(name, (*known, *others), n=1, cutoff=0.4)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    return UsageError(f"no embedder is named '{name}'.{hint} There are: {', '.join(known)}.")
+
+
+def _log_progress(done: int, total: int | None, label: str, /) -> None:
+    _log.info("%s: %d of %s", label, done, "?" if total is None else total)

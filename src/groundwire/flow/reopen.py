@@ -1,0 +1,394 @@
+"""Exports read back: the JSON export whole, the Markdown export also after an editor has changed it by hand.
+
+What Markdown cannot hold (offsets, ratings, bands, languages of sources, verdicts) is not there afterwards: its
+citations point at whole documents. No word of the text is lost; a marker that no source answers to stays in its
+sentence and is reported.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+from groundwire.core.errors import UnreadableInput, UsageError
+from groundwire.core.text import detect_language, split_sentences
+from groundwire.core.types import Article, Citation, Claim, NumberedSource, Section, Verdict
+from groundwire.flow import render
+from groundwire.flow.render import Provenance
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_EXAMPLE = "a line for each source: '[1] Title. Outlet, 2024-05-03. `document-id`'"
+_TOKEN = re.compile(rf"{render.ESCAPE}|(?P<lead>[ \t]*)[\[【［]\^?(?P<numbers>[\d\s,，、;；–—~～-]*\d\s*)[\]】］]")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:(?:^|[ \t]+)#+)?[ \t]*")
+_BULLET = re.compile(r"\s*(?:[-*+][ \t]+|>[ \t]?)")
+_RULE = re.compile(r"\s*(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|=+)")
+_CODE = r"(?P<{0}_fence>`+)(?P<{0}>.+?)(?<!`)(?P={0}_fence)(?!`)"
+_SOURCE = re.compile(
+    r"\[(?P<number>\d{1,9})\]\s*(?P<about>(?:[^`\\]|\\.)*?)\s*"
+    rf"{_CODE.format('id')}(?:\s*{_CODE.format('address')})?(?:\s*<(?P<url>[^<>\s]*)>)?\s*"
+)
+_DATED = re.compile(r"(?P<rest>.*?)(?P<sign>[,，]|^|(?<=[.!?。！？]))\s*(?P<date>\d{4}-\d{2}-\d{2})")
+_STOP = re.compile(r"(?:[.!?](?=\s|$)|[。！？])")
+_CLOSING = re.compile(r"[\s.,;:!?%)\]}’”」』》〉。，、；：！？）]")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerNote:
+    """A marker that could not be resolved: where it stood, its characters, and why."""
+
+    claim_id: str
+    marker: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.claim_id}: marker {self.marker}: {self.reason}".removeprefix(": ")
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """What an export held; ``verdicts`` and ``provenance`` are only in JSON, ``notes`` only arise from Markdown."""
+
+    article: Article
+    verdicts: tuple[Verdict, ...] = ()
+    provenance: Provenance | None = None
+    notes: tuple[MarkerNote, ...] = ()
+
+
+def reopen(text: str) -> Reopened:
+    """The article of an export: JSON when the first character is a brace, Markdown otherwise.
+
+    Raises:
+        UsageError: another schema; Markdown without headline or list of sources, or with a source that names no
+            document.
+        UnreadableInput: the JSON is broken, or its content is not that of the schema.
+    """
+    shown = text.removeprefix("\ufeff")
+    return _reopen_json(shown) if shown.lstrip().startswith("{") else _reopen_markdown(shown)
+
+
+# JSON: pydantic reads the core types from their own declarations and refuses unknown keys and other types.
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "strict": True}
+    schema: str
+    summary: dict[str, int]
+    article: Article
+    provenance: Provenance
+    verdicts: tuple[Verdict, ...]
+
+
+@cache
+def _file_reader() -> TypeAdapter[_File]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(_File)
+
+
+def _reopen_json(text: str) -> Reopened:
+    from pydantic import ValidationError
+
+    verdicts: list[dict[str, object]] = []
+
+    def take_apart(row: dict[str, object]) -> dict[str, object]:
+        """What the export put into a citation and a claim on top of the core types is taken out again."""
+        if "document_id" in row and "number" in row:
+            row.pop("source_sha256", None)
+        verdict = row.pop("verdict", None) if "citations" in row else None
+        if isinstance(verdict, dict):
+            verdicts.append({"claim": row, **verdict})
+        return row
+
+    try:
+        content = json.loads(text, object_hook=take_apart)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableInput(f"This looks like a JSON export, but is not JSON: {error}.") from error
+    if content.get("schema") != render.SCHEMA:
+        raise UsageError(
+            f"This JSON has the schema {content.get('schema')!r}; this version reopens '{render.SCHEMA}'. "
+            "Reopen it with the version that wrote it, or export the article as Markdown."
+        )
+    try:
+        file = _file_reader().validate_json(json.dumps({**content, "verdicts": verdicts}))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise UnreadableInput(
+            f"The JSON export has {error.error_count()} fault(s); the first is at '{place}': {first['msg']}. "
+            "Export the article again, or put the value right."
+        ) from error
+    return Reopened(file.article, file.verdicts, file.provenance)
+
+
+# Markdown: blocks, then words with the markers taken out, then sentences.
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A heading (``level`` 1 to 6) or a paragraph (0); ``line`` counts from 1."""
+
+    level: int
+    lines: tuple[str, ...]
+    line: int
+
+    @property
+    def kind(self) -> str:
+        """Which of our own headings this is (``sources``, ``not_supported``, ``notes``), or nothing."""
+        shown = self.lines[0].rstrip(":： ").casefold() if self.level else ""
+        keys = ("sources", "not_supported", "notes")
+        return next((key for key in keys if shown in {word.casefold() for word in render.word_table()[key]}), "")
+
+    @property
+    def text(self) -> str:
+        """The lines as one, with a space between them except inside Chinese and Japanese."""
+        joined = self.lines[0]
+        for line in self.lines[1:]:
+            joined += ("" if render.is_dense(joined[-1]) and render.is_dense(line[0]) else " ") + line
+        return joined
+
+
+def _reopen_markdown(text: str) -> Reopened:
+    parts = _sort_blocks(tuple(_blocks(text)))
+    sources, remarks = _read_sources(parts["sources"])
+    place = next((at for at, block in enumerate(parts["body"]) if block.level == 1), None)
+    if place is None:
+        raise UsageError("The Markdown has no headline. Give it one: a line that begins with '# '.")
+    title, body = parts["body"][place], parts["body"][:place] + parts["body"][place + 1 :]
+    facts = _read_facts(body[place].text) if place < len(body) and not body[place].level else None
+    if facts is not None:
+        del body[place]
+    topic, writer, language = facts or ("", "", _guess_language(parts))
+    draft = _Draft({source.number: source.document_id for source in sources}, language)
+    headline = draft.whole_claim(title.text)
+    lede, sections = _read_body(body, draft)
+    article = Article(
+        topic=topic if facts else headline.text,
+        headline=headline,
+        lede=lede,
+        sections=sections,
+        sources=sources,
+        language=language,
+        writer=writer,
+        notes=(*(render.plain_text(block.text) for block in parts["notes"]), *remarks),
+    )
+    return Reopened(article, notes=tuple(draft.notes))
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    held: list[str] = []
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for number, line in enumerate((*lines, ""), start=1):
+        heading = _HEADING.fullmatch(line)
+        bullet = _BULLET.match(line)
+        shown = "" if _RULE.fullmatch(line) else line[bullet.end() if bullet else 0 :].strip()
+        if held and (heading or bullet or not shown):
+            yield _Block(0, tuple(held), number - len(held))
+            held = []
+        if heading:
+            yield _Block(len(heading[1]), ((heading[2] or "").strip(),), number)
+        elif shown:
+            held.append(shown)
+
+
+def _sort_blocks(blocks: Sequence[_Block]) -> dict[str, list[_Block]]:
+    """Blocks by where they belong; only behind the last list of sources are the other headings of ours known."""
+    start = max((at for at, block in enumerate(blocks) if block.kind == "sources"), default=None)
+    if start is None:
+        raise UsageError(
+            "The Markdown has no list of sources, so its markers point nowhere. End it with a heading "
+            f"'## Sources' (資料來源, 资料来源) and {_EXAMPLE}."
+        )
+    parts: dict[str, list[_Block]] = {"body": list(blocks[:start]), "sources": [], "notes": [], "not_supported": []}
+    parts["heading"] = [blocks[start]]
+    kind = "sources"
+    for block in blocks[start + 1 :]:
+        kind = (block.kind or "body") if block.level else kind
+        if kind == "body" or not block.level:
+            parts[kind].append(block)
+    return parts
+
+
+def _read_body(blocks: Sequence[_Block], draft: _Draft) -> tuple[tuple[Claim, ...], tuple[Section, ...]]:
+    lede: list[Claim] = []
+    sections: list[tuple[str, list[Claim]]] = []
+    for block in blocks:
+        if block.level:
+            sections.append((render.plain_text(block.text), []))
+        else:
+            (sections[-1][1] if sections else lede).extend(draft.claims(block.text))
+    return tuple(lede), tuple(Section(heading, tuple(claims)) for heading, claims in sections)
+
+
+def _read_facts(line: str) -> tuple[str, str, str] | None:
+    """Topic, writer and language from the line beneath the headline, or None where it is an ordinary one."""
+    words = render.word_table()
+    found = re.fullmatch(r"\*(\w+)(?:: |：)(.*)\*", line)
+    if not found or found[1] not in words["topic"]:
+        return None
+    column = words["topic"].index(found[1])
+    topic, *facts = found[2].split(" · ")
+    named = {}
+    for fact in facts:
+        name, _, value = fact.replace("：", ": ", 1).partition(": ")
+        named[name] = render.plain_text(value)
+    language = named.get(words["language"][column], render.LANGUAGES[column])
+    language = "" if language in words["unknown"] else language
+    return render.plain_text(topic), named.get(words["writer"][column], ""), language
+
+
+def _guess_language(parts: dict[str, list[_Block]]) -> str:
+    """By the heading of the sources where it is Chinese, else by the text: French has 'Sources' too."""
+    shown = parts["heading"][0].lines[0].rstrip(":： ")
+    if shown in render.word_table()["sources"][1:]:
+        return render.LANGUAGES[render.word_table()["sources"].index(shown)]
+    return detect_language(" ".join(render.plain_text(block.text) for block in parts["body"]))
+
+
+def _read_sources(blocks: Sequence[_Block]) -> tuple[tuple[NumberedSource, ...], tuple[str, ...]]:
+    """The numbered sources, and as remarks what else stands among them."""
+    sources: dict[int, NumberedSource] = {}
+    remarks: list[str] = []
+    for block in blocks:
+        for entry in re.split(r"\n(?=\[\d{1,9}\])", "\n".join(block.lines)):
+            text = entry.replace("\n", " ")
+            if not re.match(r"\[\d{1,9}\]", text):
+                remarks.append(render.plain_text(text))
+                continue
+            source = _read_source(text, near=block.line)
+            if source.number in sources:
+                raise UsageError(f"Source [{source.number}] is listed twice, near line {block.line}. Keep one of them.")
+            sources[source.number] = source
+    if not sources:
+        raise UsageError(f"The list of sources is empty. Add {_EXAMPLE}.")
+    return tuple(sources.values()), tuple(remarks)
+
+
+def _read_source(text: str, *, near: int) -> NumberedSource:
+    found = _SOURCE.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            f"The source near line {near} names no document: {text!r}. "
+            f"It needs the document's id in backticks: {_EXAMPLE}."
+        )
+    about = re.sub(r"[.。]$", "", found["about"])
+    published = None
+    dated = _DATED.fullmatch(about)
+    if dated is not None and (published := _read_date(dated["date"])) is not None:
+        about = dated["rest"]
+    stops = list(_STOP.finditer(about))
+    title, outlet = about, ""
+    if stops:
+        kept = stops[-1].end() if stops[-1][0] in "!?！？" else stops[-1].start()
+        title, outlet = about[:kept], about[stops[-1].end() :]
+    untitled = title in {f"*{word}*" for word in render.word_table()["untitled"]}
+    return NumberedSource(
+        number=int(found["number"]),
+        document_id=render.read_code(found["id"]),
+        title="" if untitled else render.plain_text(title),
+        source=render.plain_text(outlet.strip()),
+        published=published,
+        url=found["url"] or render.read_code(found["address"] or ""),
+    )
+
+
+def _read_date(text: str) -> date | None:
+    """The date, or None where the digits are not one: they are words of the title then."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+@dataclass(slots=True)
+class _Line:
+    """The words of a line while escapes and markers are taken out; places count characters of ``words``."""
+
+    words: str = ""
+    gap: bool = False
+    marks: list[tuple[int, int]] = field(default_factory=list)
+    strays: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, text: str) -> None:
+        """Go on with these words, a space before them where a marker stood between two words."""
+        if text:
+            self.words += f" {text}" if self.gap and not _CLOSING.match(text) else text
+            self.gap = False
+
+    def mark(self, found: re.Match[str], known: Container[int]) -> None:
+        """Take out a marker; what no source answers to is a stray, kept with its place."""
+        numbers, unknown = render.resolve_marker(found["numbers"], known)
+        place = len(self.words)
+        self.marks += [(place, number) for number in numbers]
+        if unknown:
+            self.strays.append((place, f"{found['lead']}[{', '.join(unknown)}]" if numbers else found[0]))
+        self.gap = self.gap or bool(found["lead"]) or not render.is_dense(self.words[-1:] or "。")
+
+
+def _read_line(raw: str, known: Container[int]) -> _Line:
+    line, last = _Line(), 0
+    text = render.drop_emphasis(raw)
+    for found in _TOKEN.finditer(text):
+        line.add(text[last : found.start()])
+        last = found.end()
+        if found["numbers"]:
+            line.mark(found, known)
+        else:
+            line.add(render.unescape(found))
+    line.add(text[last:])
+    return line
+
+
+@dataclass(slots=True)
+class _Draft:
+    """Counts claims and collects notes while a text is read."""
+
+    documents: dict[int, str]
+    language: str
+    count: int = 0
+    notes: list[MarkerNote] = field(default_factory=list)
+
+    def whole_claim(self, raw: str) -> Claim:
+        """The line as one claim, however many sentences it has."""
+        line = _read_line(raw, self.documents)
+        return self._claim(line, [(0, len(line.words))], at=0)
+
+    def claims(self, raw: str) -> Iterator[Claim]:
+        """The sentences of a paragraph; a marker belongs to the sentence it stands in or behind."""
+        line = _read_line(raw, self.documents)
+        spans = [(span.start, span.end) for span in split_sentences(line.words, language=self.language)]
+        if not spans and line.strays:
+            spans = [(0, len(line.words))]
+        if not spans:
+            self.notes += [MarkerNote("", f"[{number}]", "no sentence stands before it") for _, number in line.marks]
+        for at in range(len(spans)):
+            yield self._claim(line, spans, at=at)
+
+    def _claim(self, line: _Line, spans: Sequence[tuple[int, int]], *, at: int) -> Claim:
+        self.count += 1
+        name = f"c{self.count}"
+        start, end = spans[at]
+        starts = [first for first, _ in spans]
+        numbers = [number for place, number in line.marks if _owner(starts, place) == at]
+        strays = [stray for stray in line.strays if _owner(starts, stray[0]) == at]
+        self.notes += [
+            MarkerNote(name, marker.strip(), "the list of sources has no such number") for _, marker in strays
+        ]
+        text = line.words[start:end]
+        for place, marker in reversed(strays):
+            inside = min(place - start, len(text)) if place > start else 0
+            text = f"{text[:inside]}{marker}{text[inside:]}" if inside else f"{marker.lstrip()} {text}".rstrip()
+        citations = (Citation(number, self.documents[number]) for number in dict.fromkeys(numbers))
+        return Claim(name, text.strip(), tuple(citations))
+
+
+def _owner(starts: Sequence[int], place: int) -> int:
+    return max(bisect_left(starts, place) - 1, 0)

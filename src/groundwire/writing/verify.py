@@ -1,0 +1,258 @@
+"""Decide for each claim of an article whether the words it cites carry it, without a model.
+
+The gates of ``guards`` and ``quotes`` look at one thing each; here their findings become a verdict. The table of
+decisions and its limits stand in ``docs/method/verification.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+
+from groundwire.core.mentions import find_dates, find_quotations
+from groundwire.core.quantities import find_quantities
+from groundwire.core.text import normalise, split_sentences
+from groundwire.core.types import Article, Check, Citation, Claim, Document, Span, Support, Verdict
+from groundwire.writing.guards import (
+    FOREIGN,
+    Cited,
+    Excerpt,
+    Finding,
+    citation_gate,
+    claimed_words,
+    coverage,
+    date_gate,
+    number_gate,
+    resolve,
+    telling_words,
+    wording_gate,
+)
+from groundwire.writing.quotes import TRANSLATED, find_quoted, quotation_gate
+
+Splitter = Callable[[Document], tuple[Span, ...]]
+MOST_SENTENCES = 5
+"""How many sentences of a document that is cited as a whole may carry a claim."""
+_LONG_QUOTATION = 20  # characters that are not alike by chance
+_REPEATS = 0.8  # share of a headline's words in the topic that makes it a title rather than a claim
+
+
+def split_document(document: Document) -> tuple[Span, ...]:
+    """The sentences of a document's text."""
+    return split_sentences(document.text, language=document.language)
+
+
+def verify(
+    article: Article,
+    documents: Mapping[str, Document],
+    *,
+    written: date | None = None,
+    sentences: Splitter = split_document,
+) -> tuple[Verdict, ...]:
+    """Check every claim of an article against the words it cites.
+
+    Args:
+        article: as written, or reopened from an export; citations without offsets cite the whole document.
+        documents: the cited documents by id as they are today; one that is not there counts as missing. Others that
+            are given are searched only to say where a quotation or statement stands instead.
+        written: publication of the article. With it, ``yesterday`` in the article and ``yesterday`` in an older source
+            are different days; without it, relative dates are read as those of the source.
+        sentences: splits a document's text, each span a sentence.
+
+    Returns:
+        One verdict a claim, in reading order. Never raises, whatever the texts.
+    """
+    opened = {key: _Opened(document, sentences) for key, document in documents.items()}
+    return tuple(_decide(claim, article.topic, opened=opened, written=written) for claim in article.claims)
+
+
+class _Opened:
+    """A document with what is read out of it once, at first need, however many claims cite it."""
+
+    def __init__(self, document: Document, sentences: Splitter) -> None:
+        self.document = document
+        self._split = sentences
+
+    @cached_property
+    def sentences(self) -> tuple[Excerpt, ...]:
+        """The sentences of the text."""
+        text = self.document.text
+        return tuple(Excerpt(self.document, span, text[span.start : span.end]) for span in self._split(self.document))
+
+    @cached_property
+    def words(self) -> tuple[frozenset[str], ...]:
+        """The content words of each sentence."""
+        return tuple(telling_words(sentence.text) for sentence in self.sentences)
+
+    @cached_property
+    def places(self) -> Mapping[str, tuple[int, ...]]:
+        """Word -> the sentences it stands in."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for number, found in enumerate(self.words):
+            for word in found:
+                places[word].append(number)
+        return {word: tuple(numbers) for word, numbers in places.items()}
+
+    def whole(self) -> Excerpt:
+        """The whole text as one excerpt."""
+        return Excerpt(self.document, Span(0, len(self.document.text)), self.document.text)
+
+    def best(self, claim: str) -> tuple[Excerpt, ...]:
+        """The sentences that together hold most of the claim's content words, in source order; at most five.
+
+        A sentence is added while it brings two new words, or one that is a tenth of them. A quotation's own sentences
+        come first, and the neighbour that brings most before one from afar.
+        """
+        wanted, chosen = set(claimed_words(claim)), set(self._quoted(claim))
+        for number in chosen:
+            wanted -= self.words[number]
+        least = min(2.0, max(1.0, len(wanted) / 10))
+        while wanted and len(chosen) < MOST_SENTENCES:
+            gains = Counter(number for word in sorted(wanted) for number in self.places.get(word, ()))
+            if not gains:
+                break
+            near = {n + step for n in chosen for step in (-1, 1)}
+            number, gain = max(gains.items(), key=lambda pair: (pair[1] + 0.5 * (pair[0] in near), -pair[0]))
+            if gain < least and chosen:
+                break
+            chosen.add(number)
+            wanted -= self.words[number]
+        return tuple(self.sentences[number] for number in sorted(chosen))
+
+    def _quoted(self, claim: str) -> list[int]:
+        found = []
+        for quotation in find_quotations(claim):
+            place = find_quoted(quotation.text, self.document.text)
+            if place is not None and len(quotation.text) > 2:
+                found += [
+                    n for n, s in enumerate(self.sentences) if s.span.start < place.end and place.start < s.span.end
+                ]
+        return found[:MOST_SENTENCES]
+
+
+def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written: date | None) -> Verdict:
+    cited = [resolve(citation, {key: o.document for key, o in opened.items()}) for citation in claim.citations]
+    findings = list(citation_gate(cited))
+    if not claim.citations and _claims_nothing(claim, topic):
+        return Verdict(claim, "background", "says nothing that a source would have to carry")
+    excerpts = _excerpts(claim, cited, opened=opened)
+    if not excerpts:
+        reasons = "; ".join(dict.fromkeys(f.check.reason for f in findings if not f.check.passed)) or "nothing alike"
+        return Verdict(claim, "not_found", reasons, checks=_checks(findings))
+    if is_verbatim(claim.text, excerpts):
+        return _verdict(claim, findings, excerpts=excerpts, verbatim=True)
+    named = {c.document.id for c in cited if c.document}
+    others = [o.whole() for key, o in opened.items() if key not in named]
+    own = [opened[key].whole() for key in sorted(named)]
+    findings += quotation_gate(claim.text, excerpts, elsewhere=[*own, *others])
+    findings += number_gate(claim.text, excerpts, elsewhere=own)
+    findings += date_gate(claim.text, excerpts, written=written)
+    wording = wording_gate(_compared(claim.text, findings), excerpts)
+    if wording.conflict:
+        wording = _named_elsewhere(claim, wording, others=[o for key, o in opened.items() if key not in named])
+    return _verdict(claim, [*findings, wording], excerpts=excerpts, verbatim=False)
+
+
+def _compared(text: str, findings: Sequence[Finding]) -> str:
+    """The claim without quotations that are labelled as translations: their words cannot stand in the source."""
+    for finding in findings:
+        if finding.check.kind == "quotation" and finding.check.reason == TRANSLATED:
+            text = text.replace(finding.check.item, " ")
+    return text
+
+
+def _claims_nothing(claim: Claim, topic: str) -> bool:
+    """Whether a claim without citations only repeats the topic, or has no word, number, date or quotation in it."""
+    said = telling_words(claim.text)
+    if find_quantities(claim.text) or find_dates(claim.text) or find_quotations(claim.text):
+        return claim.text.strip() == topic.strip()
+    return not said or coverage(said, telling_words(topic)) >= _REPEATS
+
+
+def _excerpts(claim: Claim, cited: Sequence[Cited], *, opened: Mapping[str, _Opened]) -> tuple[Excerpt, ...]:
+    """The words that should carry a claim: those cited, or the best sentences of a document cited as a whole."""
+    found: list[Excerpt] = []
+    for one in cited:
+        exact = one.citation.start is not None or one.citation.part == "title"
+        if one.excerpt is not None and exact:
+            found.append(one.excerpt)
+        elif one.document is not None and one.document.text:
+            found += opened[one.document.id].best(claim.text)
+    return tuple(dict.fromkeys(found))
+
+
+def is_verbatim(claim: str, excerpts: Sequence[Excerpt]) -> bool:
+    """Whether a claim is a whole sentence (or run of sentences) of an excerpt, kinds of marks and case aside."""
+    needle = normalise(claim).rstrip(".。 ")
+    if len(needle) < 2:
+        return False
+    whole = re.compile(
+        rf"(?:^|[.!?。！？…:：\"'”」』\n]\s*|\s{{2}}){re.escape(needle)}(?=\s*(?:$|[.!?。！？…\"'”」』\n]))"
+    )
+    return any(whole.search(normalise(excerpt.text)) is not None for excerpt in excerpts)
+
+
+def _named_elsewhere(claim: Claim, wording: Finding, *, others: Sequence[_Opened]) -> Finding:
+    """The failed wording check, with the name of a document that is not cited and does hold the words."""
+    said = telling_words(claim.text)
+    for other in others:
+        held = frozenset().union(*(telling_words(sentence.text) for sentence in other.best(claim.text)[:2]))
+        if coverage(said, held) >= _REPEATS:
+            reason = f"{wording.check.reason}; {other.document.id!r}, which is not cited, has them"
+            return Finding(Check("wording", claim.text, passed=False, reason=reason), conflict=True)
+    return wording
+
+
+def _checks(findings: Sequence[Finding]) -> tuple[Check, ...]:
+    return tuple(finding.check for finding in findings)
+
+
+def _verdict(claim: Claim, findings: Sequence[Finding], *, excerpts: Sequence[Excerpt], verbatim: bool) -> Verdict:
+    failed = [finding for finding in findings if not finding.check.passed]
+    support, reason = _support(failed, findings, verbatim=verbatim)
+    evidence = _evidence(claim, excerpts) if support != "not_found" else ()
+    notes = [f.check.reason for f in findings if f.check.kind == "citation" and f.check.passed and f.check.reason]
+    return Verdict(claim, support, "; ".join([reason, *notes]), evidence, _checks(findings))
+
+
+def _support(failed: Sequence[Finding], findings: Sequence[Finding], *, verbatim: bool) -> tuple[Support, str]:
+    """The decision: whether the words are alike at all, then what speaks against the claim, then what is not there."""
+    if not failed:
+        return (
+            "supported",
+            "word for word in the source" if verbatim else "its words, numbers, dates and quotations are there",
+        )
+    reasons = "; ".join(_shown(finding.check) for finding in failed)
+    wording = next((finding for finding in failed if finding.check.kind == "wording"), None)
+    if wording is not None and wording.conflict and not _carried_otherwise(wording, findings):
+        return "not_found", reasons
+    if any(finding.conflict for finding in failed if finding is not wording):
+        return "contradicted", reasons
+    return "partly", reasons
+
+
+def _carried_otherwise(wording: Finding, findings: Sequence[Finding]) -> bool:
+    """Whether a long quotation stands in the source, or all that can be compared across languages does."""
+    seen = [finding for finding in findings if finding.check.kind in ("quotation", "number", "date")]
+    if any(f.check.kind == "quotation" and f.check.passed and len(f.check.item) > _LONG_QUOTATION for f in seen):
+        return True
+    return wording.check.reason == FOREIGN and bool(seen) and all(finding.check.passed for finding in seen)
+
+
+def _shown(check: Check) -> str:
+    return check.reason if check.kind in ("wording", "citation") else f"{check.kind} {check.item!r}: {check.reason}"
+
+
+def _evidence(claim: Claim, excerpts: Sequence[Excerpt]) -> tuple[Citation, ...]:
+    """Exact citations of the excerpts, under the number by which the claim cites their document."""
+    numbers = {citation.document_id: citation for citation in reversed(claim.citations)}
+    return tuple(
+        Citation(
+            numbers[e.document.id].number, e.document.id, e.span.start, e.span.end, e.text,
+            sentence_id=numbers[e.document.id].sentence_id if numbers[e.document.id].start == e.span.start else "",
+            part=numbers[e.document.id].part,
+        )
+        for e in excerpts
+    )  # fmt: skip

@@ -1,0 +1,456 @@
+"""The life of an archive: adding, adding again, editing, crashing, moving; and its manifest."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundwire.backends.hash_embedder import HashEmbedder
+from groundwire.backends.memory_store import MemoryStore
+from groundwire.core.errors import ArchiveError
+from groundwire.core.types import Document, Filter
+from groundwire.retrieval.corpus import split_document
+from groundwire.retrieval.index import AddReport, Archive, Manifest
+from groundwire.retrieval.readers import read_documents
+
+EMBEDDER = HashEmbedder(32)
+MANIFEST = Manifest(EMBEDDER.id, 32)
+
+
+def new_archive(store: MemoryStore | None = None, **manifest: object) -> Archive:
+    return Archive(store or MemoryStore(64), EMBEDDER, manifest=replace(MANIFEST, **manifest), name="stories.archive")
+
+
+def state(archive: Archive) -> dict[str, object]:
+    """All that a search can find, with its vectors as the dot products with a few fixed queries."""
+    store = archive.store
+    revisions = dict(store.revisions())
+    found = [
+        {match.sentence.id: match.value for match in store.dense(query, k=10_000, where=NO_FILTER)} for query in QUERIES
+    ]
+    return {"revisions": revisions, "texts": {i: d.text for i, d in store.documents(revisions).items()}, "found": found}
+
+
+QUERIES = np.random.default_rng(0).normal(size=(2, 64)).astype(np.float32)
+NO_FILTER = Filter()
+
+
+def texts(archive: Archive) -> list[str]:
+    return sorted(document.text for document in archive.store.documents(archive.store.revisions()).values())
+
+
+def assert_counts(report: AddReport) -> None:
+    assert report.documents == report.added + report.updated + report.unchanged + len(report.empty)
+
+
+def test_adding_again_changes_nothing_and_embeds_nothing() -> None:
+    archive = new_archive()
+    documents = [Document("a", "One. Two."), Document("b", "Three.")]
+
+    first, second = archive.add(documents), archive.add(documents)
+
+    assert first == AddReport(documents=2, added=2, sentences=3, encoder_tokens=first.encoder_tokens)
+    assert first.encoder_tokens > 0
+    assert second == AddReport(documents=2, unchanged=2)
+    assert archive.counts().documents == 2
+    assert archive.counts().sentences == 3
+
+
+def test_an_edited_document_takes_the_place_of_the_old_one() -> None:
+    archive = new_archive()
+    archive.add([Document("a", "One. Two."), Document("b", "Three.")])
+
+    report = archive.add([Document("a", "One. Four. Five."), Document("b", "Three.")])
+
+    assert (report.updated, report.unchanged, report.removed) == (1, 1, 0)
+    assert texts(archive) == ["One. Four. Five.", "Three."]
+    assert archive.counts().sentences == 4
+
+
+def test_a_changed_title_alone_is_an_update() -> None:
+    archive = new_archive()
+    archive.add([Document("a", "One.")])
+
+    assert archive.add([Document("a", "One.", title="New")]).updated == 1
+    assert archive.store.documents(["a"])["a"].title == "New"
+
+
+@pytest.mark.parametrize("size", [1, 2, 4000])
+def test_of_an_id_twice_in_one_add_the_later_counts(size: int) -> None:
+    archive = new_archive()
+
+    report = archive.add(
+        [Document("a", "Old one."), Document("a", "New."), Document("a", "New.")], commit_sentences=size
+    )
+
+    assert (report.added, report.updated, report.unchanged) == (1, 1, 1)
+    assert_counts(report)
+    assert texts(archive) == ["New."]
+
+
+@pytest.mark.parametrize("size", [1, 4000])
+def test_a_document_that_goes_and_comes_back_in_one_add_is_there(size: int) -> None:
+    archive = new_archive()
+    archive.add([Document("a", "Old.")])
+
+    report = archive.add([Document("a", "New."), Document("a", "Old.")], commit_sentences=size)
+
+    assert report.updated == 2
+    assert texts(archive) == ["Old."]
+
+
+def test_documents_without_a_sentence_are_listed_and_counted() -> None:
+    archive = new_archive()
+
+    report = archive.add([Document("a", " \n "), Document("b", "One."), Document("c", "")])
+
+    assert report.empty == ("a", "c")
+    assert_counts(report)
+    assert archive.counts().documents == 1
+
+
+@pytest.mark.parametrize("size", [1, 4000])
+def test_a_document_edited_to_nothing_leaves_the_archive(size: int) -> None:
+    archive = new_archive()
+    archive.add([Document("a", "One."), Document("b", "Two."), Document("c", "Three.")])
+
+    report = archive.add(
+        [Document("a", "  "), Document("b", "Changed."), Document("b", ""), Document("c", ""), Document("c", "Back.")],
+        commit_sentences=size,
+    )
+
+    assert (report.removed, report.empty) == (2, ("a", "b", "c"))
+    assert_counts(report)
+    assert texts(archive) == ["Back."]
+
+
+def version(text: str, origin: str) -> Document:
+    """A document of a single-file format: its id is its content."""
+    return Document(f"h-{text}", text, origin=origin)
+
+
+def test_a_file_that_is_read_again_replaces_what_it_held() -> None:
+    archive = new_archive()
+    archive.add([version("Old.", "/s/a.md"), version("Other.", "/s/b.md")])
+
+    report = archive.add([version("New.", "/s/a.md"), version("Other.", "/s/b.md")])
+
+    assert (report.added, report.unchanged, report.removed) == (1, 1, 1)
+    assert texts(archive) == ["New.", "Other."]
+
+
+def test_rows_of_a_larger_file_are_not_replaced_by_one_another() -> None:
+    archive = new_archive()
+    archive.add([Document("a", "One.", origin="/s/x.jsonl:1"), Document("b", "Two.", origin="/s/x.json[0]")])
+
+    report = archive.add(
+        [Document("c", "Three.", origin="/s/x.jsonl:1"), Document("d", "Four.", origin="/s/x.json[0]")]
+    )
+
+    assert report.removed == 0
+    assert len(texts(archive)) == 4
+
+
+def test_documents_without_an_origin_replace_nothing() -> None:
+    archive = new_archive()
+    archive.add([Document("a", "One.")])
+
+    assert archive.add([Document("b", "Two.")]).removed == 0
+
+
+def test_a_file_whose_new_version_is_empty_leaves_nothing_behind() -> None:
+    archive = new_archive()
+    archive.add([version("Old.", "/s/a.md")])
+
+    report = archive.add([version(" ", "/s/a.md")])
+
+    assert (report.removed, len(report.empty)) == (1, 1)
+    assert texts(archive) == []
+
+
+class PowerFailureError(Exception):
+    """The machine stopped."""
+
+
+class Failing(MemoryStore):
+    """Stops at the n-th call that changes it."""
+
+    left = 10_000
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise PowerFailureError
+
+    def put(self, *arguments: object, **options: object) -> None:
+        self._count()
+        super().put(*arguments, **options)
+
+    def remove(self, document_ids: Sequence[str]) -> int:
+        self._count()
+        return super().remove(document_ids)
+
+    def finish(self) -> None:
+        self._count()
+        super().finish()
+
+
+@pytest.mark.parametrize("calls", range(8))
+def test_killed_anywhere_and_run_again_it_ends_as_if_never_killed(calls: int) -> None:
+    before = [
+        version("Old.", "/s/a.md"),
+        version("Kept. Long.", "/s/b.md"),
+        Document("r", "Row.", origin="/s/x.jsonl:1"),
+    ]
+    after = [
+        version("New.", "/s/a.md"),
+        version("Kept. Long.", "/s/b.md"),
+        Document("r", "Edited.", origin="/s/x.jsonl:1"),
+    ]
+    whole = new_archive()
+    whole.add(before)
+    whole.add(after)
+    store = Failing(64)
+    archive = new_archive(store)
+    archive.add(before)
+
+    store.left = calls
+    try:
+        archive.add(after, commit_sentences=1)
+    except PowerFailureError:
+        store.left = 10_000
+        archive.add(after, commit_sentences=1)
+
+    assert state(archive) == state(whole)
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def test_what_a_second_file_still_holds_survives_the_edits_of_the_first(tmp_path: Path) -> None:
+    archive = new_archive()
+    same, folder = "The wall held. Water rose.", str(tmp_path)
+    write(tmp_path, a=same, b=same)
+    assert archive.add(read_documents(folder)).added == 1  # the reader reports b.md as repeated
+
+    write(tmp_path, a="The wall broke.")
+    report = archive.add(read_documents(folder))
+    assert (report.added, report.unchanged, report.removed) == (1, 1, 0)
+    assert texts(archive) == ["The wall broke.", same]
+
+    write(tmp_path, a="The wall was rebuilt.")
+    archive.add(read_documents(str(tmp_path / "a.md")))
+    assert texts(archive) == ["The wall held. Water rose.", "The wall was rebuilt."]
+
+    write(tmp_path, b="It is dry.")
+    archive.add(read_documents(folder))
+    assert texts(archive) == ["It is dry.", "The wall was rebuilt."]
+
+
+def test_content_that_moved_to_a_file_read_earlier_survives_too(tmp_path: Path) -> None:
+    archive = new_archive()
+    write(tmp_path, b="One.")
+    archive.add(read_documents(str(tmp_path)))
+
+    write(tmp_path, a="One.", b="Two.")
+    archive.add(read_documents(str(tmp_path)))
+    write(tmp_path, b="Three.")
+    archive.add(read_documents(str(tmp_path / "b.md")))
+
+    assert texts(archive) == ["One.", "Three."]
+
+
+def test_two_files_of_the_same_content_are_written_once_and_stay_where_they_are() -> None:
+    store = Failing(64)
+    archive = new_archive(store)
+    both = [version("Same.", "/s/a.md"), version("Same.", "/s/b.md")]
+    archive.add(both)
+
+    for _ in range(2):
+        store.left = 2  # remove and finish; a put would stop the machine
+        assert archive.add(both).unchanged == 2
+
+    assert archive.store.documents(["h-Same."])["h-Same."].origin == "/s/a.md"
+
+
+DOCUMENTS = st.lists(
+    st.builds(
+        Document,
+        id=st.sampled_from("abcd"),
+        text=st.sampled_from(["", " ", "One.", "One. Two. Three.", "One.\n\nTwo.", "港口淹水。抽水站故障。"]),
+        origin=st.sampled_from(["", "/s/a.md", "/s/b.md", "/s/x.jsonl:1"]),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(DOCUMENTS, DOCUMENTS, st.integers(1, 5))
+def test_the_archive_is_the_same_for_any_size_of_commit(first: list[Document], then: list[Document], size: int) -> None:
+    small, large = new_archive(), new_archive()
+
+    for documents in (first, then):
+        reports = [small.add(documents, commit_sentences=size), large.add(documents)]
+        for report in reports:
+            assert_counts(report)
+        assert reports[0].removed == reports[1].removed
+        assert reports[0].empty == reports[1].empty
+
+    assert state(small) == state(large)
+    assert set(small.store.revisions()) >= {d.id for d in then if d.text.strip()} - {
+        d.id for d in then if not d.text.strip()
+    }
+
+
+@pytest.mark.parametrize(("context", "tokens"), [("passage", 2), ("exact", 3)])
+def test_the_context_of_the_manifest_is_what_a_sentence_remembers(context: str, tokens: int) -> None:
+    text = "The harbour flooded. The pumps failed at night. Nobody slept there."
+    archive = new_archive(context=context)
+
+    report = archive.add([Document("a", text), Document("b", "Alone.")])
+
+    passage, sentences = split_document(Document("a", text))[0], archive.sentences(["a"])["a"]
+    rest = " ".join(one.text for one in passage.sentences[1:]) if context == "exact" else text
+    expected = np.hstack([EMBEDDER.embed([sentences[0].text])[0], EMBEDDER.embed([rest])[0]])
+    query = QUERIES[0]
+    (match,) = archive.store.dense(query, k=1, where=NO_FILTER, among=[sentences[0].id])
+    assert match.value == pytest.approx(float(query @ expected), abs=5e-3)
+    alone = new_archive().add([Document("b", "Alone.")]).encoder_tokens
+    sizes = new_archive().add([Document("a", text)]).encoder_tokens / 2
+    assert report.encoder_tokens == tokens * sizes + alone
+
+
+def test_progress_is_told_after_every_commit() -> None:
+    told: list[tuple[int, int | None, str]] = []
+
+    new_archive().add(
+        (Document(str(number), "One. Two.") for number in range(3)),
+        progress=lambda *what: told.append(what),
+        commit_sentences=2,
+    )
+
+    assert told == [(1, None, "2 sentences"), (2, None, "4 sentences"), (3, None, "6 sentences")]
+
+
+def test_documents_are_taken_one_at_a_time() -> None:
+    store = MemoryStore(64)
+
+    def documents() -> Iterator[Document]:
+        yield Document("a", "One.")
+        yield Document("b", "Two.")
+        assert "a" in store.revisions()
+        yield Document("c", "Three.")
+
+    new_archive(store).add(documents(), commit_sentences=1)
+
+
+def test_a_commit_of_no_sentence_is_refused() -> None:
+    with pytest.raises(ValueError, match="commit_sentences is 0"):
+        new_archive().add([], commit_sentences=0)
+
+
+@pytest.mark.parametrize("embedder", [HashEmbedder(16), type("Other", (), {"id": "local:e5-small", "dimension": 32})()])
+def test_an_embedder_that_does_not_fit_is_refused_with_both_names(embedder: HashEmbedder) -> None:
+    with pytest.raises(ArchiveError, match=r"stories\.archive holds vectors of 'hash:32' \(32 .*") as caught:
+        Archive(MemoryStore(64), embedder, manifest=MANIFEST, name="stories.archive")
+
+    assert f"'{embedder.id}' ({embedder.dimension})" in str(caught.value)
+
+
+def test_a_store_of_another_size_is_refused() -> None:
+    with pytest.raises(ArchiveError, match="vectors of 32 numbers, its manifest asks for 64"):
+        Archive(MemoryStore(32), EMBEDDER, manifest=MANIFEST)
+
+
+def test_an_archive_of_another_splitter_is_searched_but_not_added_to() -> None:
+    archive = new_archive(splitter="sentencex+0")
+
+    assert archive.search("harbour") == ()
+    with pytest.raises(ArchiveError, match="'sentencex\\+0', this groundwire uses 'sentencex\\+"):
+        archive.add([Document("a", "One.")])
+
+
+def test_a_closed_archive_has_given_back_its_memory() -> None:
+    archive = new_archive()
+    archive.add([Document("a", "One.")])
+
+    archive.close()
+
+    assert archive.counts().documents == 0
+
+
+def test_a_manifest_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+    manifest = Manifest(
+        "local:e5-small", 384, context="exact", passage_tokens=120, splitter="other+2", engine="lance 1"
+    )
+
+    manifest.save(tmp_path / "manifest.json")
+
+    assert Manifest.load(tmp_path / "manifest.json") == manifest
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_a_manifest_without_the_newer_names_has_their_defaults_and_unknown_names_are_passed_over(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "manifest.json").write_text('{"embedder": "hash:32", "dimension": 32, "colour": "blue"}')
+
+    assert Manifest.load(tmp_path / "manifest.json") == MANIFEST
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("", "cannot be read"),
+        ("{", "cannot be read"),
+        ("[1, 2]", "no JSON object"),
+        ("null", "no JSON object"),
+        ("[" * 100_000, "cannot be read"),
+        ('{"dimension": 32}', "'embedder' is missing"),
+        ('{"embedder": "hash:32"}', "'dimension' is missing"),
+        ('{"embedder": "hash:32", "dimension": "32"}', "'dimension' is '32'"),
+        ('{"embedder": "hash:32", "dimension": true}', "'dimension' is True"),
+        ('{"embedder": "", "dimension": 32}', "'embedder' is ''"),
+        ('{"embedder": "hash:32", "dimension": 32, "context": "pooled"}', "'context' is 'pooled'"),
+        ('{"embedder": "hash:32", "dimension": 32, "context": []}', "'context' is []"),
+        ('{"embedder": "hash:32", "dimension": 32, "passage_tokens": 0}', "'passage_tokens' is 0"),
+        ('{"embedder": "hash:32", "dimension": 32, "format": "2"}', "'format' is '2'"),
+    ],
+)
+def test_a_broken_manifest_is_refused_with_what_is_wrong(tmp_path: Path, content: str, named: str) -> None:
+    path = tmp_path / "manifest.json"
+    path.write_text(content)
+
+    with pytest.raises(ArchiveError) as caught:
+        Manifest.load(path)
+
+    assert named in str(caught.value)
+    assert "build the archive again" in str(caught.value)
+
+
+def test_a_manifest_that_is_no_text_or_no_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_bytes(b"\xff\xfe\x00{")
+
+    for path in (tmp_path / "manifest.json", tmp_path):
+        with pytest.raises(ArchiveError, match="cannot be read"):
+            Manifest.load(path)
+
+
+def test_a_missing_manifest_says_that_there_is_no_archive(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match=r"is not an archive: it has no manifest\.json"):
+        Manifest.load(tmp_path / "manifest.json")
+
+
+@pytest.mark.parametrize("content", [{"format": 2, "embedder": "hash:32", "dimension": 32}, {"format": 9}])
+def test_a_later_format_asks_for_a_newer_groundwire(tmp_path: Path, content: dict[str, object]) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+
+    with pytest.raises(ArchiveError, match="install a newer one"):
+        Manifest.load(tmp_path / "manifest.json")

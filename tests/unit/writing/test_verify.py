@@ -1,0 +1,245 @@
+"""Verdicts on the claims of an article."""
+
+import importlib.util
+import os
+import sys
+import time
+from datetime import date
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundwire.core.types import Article, Citation, Claim, Document, Section, Span, Verdict
+from groundwire.writing.verify import is_verbatim, verify
+
+ROOT = Path(__file__).resolve().parents[3]
+SHARED = Path(os.environ.get("GROUNDWIRE_SHARED") or ROOT.parent / "shared")
+PUBLISHED = date(2022, 9, 5)
+
+ENGLISH = (
+    "India's economy grew 6.7% in 2021, the ministry said on May 6. "
+    "About 60% of Indians, or 3,482,000 people, got NT$500 million. "
+    'The mayor said: "We lost the game. We will be back." '
+    "Twelve people died when two ferries collided off Keelung in June 2021. "
+    "Exports rose 5 percentage points."
+)
+TAIWAN = (
+    "印度經濟去年成長6.7%，財政部5月6日表示。約六成民眾、348萬2,000人領到5億元補助。"
+    "市長說：「我們輸了這場比賽。我們會再回來。」2021年6月兩艘渡輪在基隆外海相撞，12人死亡。出口增加5個百分點。"
+)
+CHINA = (
+    "印度经济去年增长6.7%，财政部5月6日表示。约六成民众、348万2,000人领到5亿元补助。"
+    "市长说：“我们输了这场比赛。我们会再回来。”2021年6月两艘渡轮在基隆外海相撞，12人死亡。出口增加5个百分点。"
+)
+
+
+def article(*claims: Claim, topic: str = "Relief", headline: str = "Relief") -> Article:
+    return Article(topic, Claim("c0", headline), claims[:1], (Section("More", claims[1:]),), ())
+
+
+def verdict(claim: str, source: str, *, citation: Citation | None = None, written: date | None = None, **others: str) -> Verdict:
+    documents = {"a": Document("a", source, published=PUBLISHED)} | {key: Document(key, text) for key, text in others.items()}
+    cited = citation or Citation(1, "a", 0, len(source), source)
+    return verify(article(Claim("c1", claim, (cited,))), documents, written=written)[1]
+
+
+ROWS = [
+    # C3 numbers, units, scales, years
+    (ENGLISH, "The economy of India grew 6.7 percent in 2021.", "supported"),
+    (ENGLISH, "India's economy grew 7.6% in 2021.", "contradicted"),
+    (ENGLISH, "India's economy grew 6.7 percentage points in 2021.", "contradicted"),
+    (ENGLISH, "India's economy grew 6.7% in 2020.", "contradicted"),
+    (ENGLISH, "About 3.5 million people got NT$500 million.", "supported"),
+    (ENGLISH, "More than 3.4 million people got NT$500 million.", "supported"),
+    (ENGLISH, "More than 3.5 million people got NT$500 million.", "contradicted"),
+    (ENGLISH, "Some 60% of Indians got NT$500 billion.", "contradicted"),
+    (ENGLISH, "Some 60% of Indians got US$500 million.", "contradicted"),
+    (ENGLISH, "12 people died when two ferries collided off Keelung.", "supported"),
+    (ENGLISH, "12 buildings died when two ferries collided off Keelung.", "contradicted"),
+    (ENGLISH, "Exports rose 5%.", "contradicted"),
+    (TAIWAN, "348萬人領到5億元補助，約六成民眾受惠。", "contradicted"),
+    (TAIWAN, "約350萬人領到5億元補助。", "supported"),
+    (TAIWAN, "348萬2,000人領到5萬元補助。", "contradicted"),
+    (TAIWAN, "348萬2,000人領到500 million元補助。", "supported"),
+    (TAIWAN, "出口增加5%。", "contradicted"),
+    (TAIWAN, "2022年6月兩艘渡輪在基隆外海相撞，十二人死亡。", "contradicted"),
+    (TAIWAN, "2021年6月兩艘渡輪在基隆外海相撞，十二人死亡。", "supported"),
+    (TAIWAN, "兩艘渡輪在基隆外海相撞，12棟房屋死亡。", "contradicted"),
+    (CHINA, "约350万人领到5亿元补助。", "supported"),
+    (CHINA, "348万2,000人领到5万元补助。", "contradicted"),
+    (CHINA, "出口增加5%。", "contradicted"),
+    (CHINA, "两艘渡轮在基隆外海相撞，13人死亡。", "contradicted"),
+    (CHINA, "約六成民眾領到5億元補助。", "supported"),
+    # C2 quotations
+    (ENGLISH, "“We lost the game,” the mayor said.", "supported"),
+    (ENGLISH, "“We won the game,” the mayor said.", "contradicted"),
+    (ENGLISH, "The mayor said: “We lost … We will be back.”", "supported"),
+    (TAIWAN, "市長說：「我們輸了這場比賽。」", "supported"),
+    (TAIWAN, "市長說：「我們贏了這場比賽。」", "contradicted"),
+    (CHINA, "市長說：「我們輸了這場比賽。」", "supported"),
+    (CHINA, "市长说：“我们赢了这场比赛。”", "contradicted"),
+    # C4 dates
+    (ENGLISH, "India's economy grew 6.7% in Q4 2023.", "contradicted"),
+    (ENGLISH, "The ministry said on May 6, 2022 that India's economy grew 6.7%.", "supported"),
+    (ENGLISH, "The ministry said on May 7 that India's economy grew 6.7%.", "contradicted"),
+    (ENGLISH, "Two ferries collided off Keelung on 3 June 2021.", "partly"),
+    (TAIWAN, "印度經濟2021年成長6.7%。", "supported"),
+    (TAIWAN, "印度經濟2020年成長6.7%。", "contradicted"),
+    (CHINA, "印度经济2023年第四季增长6.7%。", "contradicted"),
+    # neither
+    (ENGLISH, "Cats like fish.", "not_found"),
+    (TAIWAN, "貓喜歡魚。", "not_found"),
+]
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["cited words", "whole document"])
+@pytest.mark.parametrize(("source", "claim", "support"), ROWS)
+def test_a_claim_gets_the_verdict_of_its_row(source: str, claim: str, support: str, whole: bool) -> None:
+    found = verdict(claim, source, citation=Citation(1, "a") if whole else None)
+    assert found.support == support, found.reason
+    assert found.reason
+
+
+def test_verdicts_come_in_reading_order_with_exact_evidence() -> None:
+    document = Document("a", ENGLISH, published=PUBLISHED)
+    claims = (Claim("c1", "Exports rose 5 percentage points.", (Citation(4, "a"),)), Claim("c2", "Cats.", (Citation(4, "a"),)))
+    found = verify(article(*claims), {"a": document})
+    assert [v.claim.id for v in found] == ["c0", "c1", "c2"]
+    (carried,) = found[1].evidence
+    assert ENGLISH[carried.start : carried.end] == carried.text == "Exports rose 5 percentage points."
+    assert (carried.number, found[2].evidence, found[1].reason) == (4, (), "word for word in the source")
+
+
+def test_the_second_of_two_equal_sentences_stays_the_one_that_is_cited() -> None:
+    text = "Rain fell. The dam held. Rain fell."
+    found = verdict("Rain fell.", text, citation=Citation(1, "a", 25, 35, "Rain fell.", sentence_id="s3"))
+    assert [(c.start, c.end, c.sentence_id) for c in found.evidence] == [(25, 35, "s3")]
+
+
+def test_a_source_that_moved_changed_or_went_is_said() -> None:
+    moved = verdict("Rain fell.", "New top. Rain fell.", citation=Citation(1, "a", 0, 10, "Rain fell."))
+    changed = verdict("Rain fell.", "Rain fell all day long.", citation=Citation(1, "a", 0, 10, "Rain fell."))
+    edited = verdict("The old dam held.", "The old dam broke.", citation=Citation(1, "a", 0, 17, "The old dam held."))
+    gone = verdict("Rain fell.", "x", citation=Citation(1, "z", 0, 10, "Rain fell."))
+    empty = verdict("Rain fell.", "", citation=Citation(1, "a"))
+    assert (moved.support, "source changed" in moved.reason) == ("supported", True)
+    assert (changed.support, edited.support, gone.support, empty.support) == ("supported", "partly", "not_found", "not_found")
+    assert "source changed" in edited.reason
+    assert "not in the archive" in gone.reason
+
+
+def test_a_title_can_be_cited() -> None:
+    documents = {"a": Document("a", "Text.", title="Dam holds in storm")}
+    claim = Claim("c1", "Dam holds in storm", (Citation(1, "a", 0, 18, "Dam holds in storm", part="title"), Citation(1, "a", part="title")))
+    assert verify(article(claim), documents)[1].support == "supported"
+
+
+def test_a_claim_without_citations_is_background_only_when_it_claims_nothing() -> None:
+    claims = (Claim("c1", "Flood relief in Tainan"), Claim("c2", "The bridge fell."), Claim("c3", "12"), Claim("c4", "…"))
+    found = verify(article(*claims, topic="Flood relief, Tainan", headline="Flood relief, 2 cases"), {})
+    assert [v.support for v in found] == ["not_found", "background", "not_found", "not_found", "background"]
+    assert verify(article(topic="Relief of 1999", headline="Relief of 1999"), {})[0].support == "background"
+
+
+def test_the_right_words_cited_to_the_wrong_source_name_the_right_one() -> None:
+    found = verdict("The old lighthouse keeper retired at noon.", "Cats like fish.", b="The old lighthouse keeper retired at noon.")
+    quote = verdict('"The pumps failed at noon," he said.', "Cats like fish.", b='"The pumps failed at noon," he said.')
+    assert (found.support, quote.support) == ("not_found", "not_found")
+    assert "'b', which is not cited" in found.reason
+    assert "'b' at 1-25, which is not cited" in quote.reason
+    assert verdict("Quite another thing.", "Cats like fish.", b="Dogs bark.").support == "not_found"
+
+
+def test_what_crosses_languages_is_never_more_than_partly_unless_labelled() -> None:
+    numbers = verdict("市府編列NT$500 million補助六成居民", ENGLISH)
+    words = verdict("市府編列補助", ENGLISH)
+    labelled = verdict("The mayor said (translated): 「我們輸了這場比賽」", ENGLISH)
+    assert (numbers.support, words.support, labelled.support) == ("partly", "not_found", "supported")
+
+
+def test_a_long_quotation_carries_an_otherwise_free_sentence_in_part() -> None:
+    source = 'He stood there. "We have never seen water rise this fast," he said.'
+    found = verdict('Veteran engineers, tired, soaked, furious, recalled horrors: "We have never seen water rise this fast"', source)
+    assert found.support in ("partly", "supported")
+
+
+def test_an_article_of_today_does_not_say_yesterday_for_its_source() -> None:
+    source = "Officials said that growth slowed. They spoke yesterday of rates."
+    old = verdict("Officials spoke yesterday of rates and growth.", source, written=date(2024, 1, 1))
+    assert (old.support, "means 2022-09-04" in old.reason) == ("contradicted", True)
+    assert verdict("Officials spoke yesterday of rates and growth.", source, written=PUBLISHED).support == "supported"
+
+
+def test_whole_sentences_are_verbatim_and_pieces_are_not() -> None:
+    documents = {"a": Document("a", "He denied that rain fell. The dam held.")}
+    found = verify(article(Claim("c1", "The dam held", (Citation(1, "a"),))), documents)
+    assert found[1].reason == "word for word in the source"
+    excerpts = found[1].evidence
+    assert excerpts[0].text == "The dam held."
+    assert not is_verbatim(".", ())
+
+
+def test_own_sentences_can_be_given() -> None:
+    document = Document("a", "Rain fell | The dam held")
+    spans = (Span(0, 9), Span(12, 24))
+    (_, found) = verify(article(Claim("c1", "The dam held.", (Citation(1, "a"),))), {"a": document}, sentences=lambda _: spans)
+    assert [(c.start, c.end) for c in found.evidence] == [(12, 24)]
+
+
+@settings(max_examples=60)
+@given(
+    st.text(max_size=80), st.text(max_size=150), st.text(max_size=20),
+    st.none() | st.integers(-3, 200), st.none() | st.integers(-3, 200), st.none() | st.dates(),
+)  # fmt: skip
+def test_no_article_makes_verify_raise(
+    claim: str, source: str, kept: str, start: int | None, end: int | None, written: date | None
+) -> None:
+    documents = {"a": Document("a", source, published=written), "b": Document("b", claim)}
+    claims = (Claim("c1", claim, (Citation(1, "a", start, end, kept), Citation(2, "a"), Citation(3, "z"))), Claim("c2", claim))
+    found = verify(article(*claims, topic=claim), documents, written=written)
+    assert [v.claim.id for v in found] == ["c0", "c1", "c2"]
+    assert all(v.reason and (source[c.start : c.end] == c.text) for v in found for c in v.evidence)
+
+
+def test_a_long_document_is_read_once_for_many_claims() -> None:
+    line = "On day {0} the harbour office counted {0} ships and {1} crates from the north. "
+    text = "".join(line.format(n, 7 * n) for n in range(8000))
+    claims = tuple(Claim(f"c{n}", f"The harbour office counted {n} ships from the north.", (Citation(1, "a"),)) for n in range(20))
+    began = time.perf_counter()
+    found = verify(article(*claims), {"a": Document("a", text)})
+    assert len(found) == 21
+    assert time.perf_counter() - began < 60  # linear; a quadratic step takes many minutes
+
+
+# --- seeded errors
+
+
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("bench_guards", ROOT / "benchmarks" / "bench_guards.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["bench_guards"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["sample archive", "shared news"])
+def test_seeded_errors_are_caught_and_clean_sentences_pass(shared: bool) -> None:
+    module = bench()
+    if shared and not (SHARED / "data" / "news-ntrex").is_dir():
+        pytest.skip("the shared news sets are not here")
+    clean = module.load(SHARED if shared else None)
+    outcomes = module.run([item for item in clean if not shared or item.document.id], each=25, seed=7)
+    rates = {(row["kind"], row["cited"]): row["not_supported"] for row in module.table(outcomes) if row["language"] == "all"}
+    for cited in ("sentence", "document"):
+        assert rates["clean", cited] <= 0.05
+        assert rates["rewritten", cited] <= 0.05
+        assert rates["quote", cited] >= 0.95
+        assert rates["number", cited] >= 0.9
+        assert rates["unit", cited] >= 0.9
+        assert rates["year", cited] >= 0.9
+        assert rates["wrong source", cited] >= 0.95
