@@ -173,7 +173,11 @@ def unit_changed(text: str, rng: random.Random) -> str | None:
 
 def year_changed(text: str, rng: random.Random) -> str | None:
     """A year written with four digits moves by one to nine years."""
-    years = [m for m in find_dates(text) if m.absolute and re.search(r"(?<!\d)[12]\d{3}(?!\d)", m.text)]
+    years = [
+        m
+        for m in find_dates(text)
+        if m.absolute and m.granularity != "decade" and re.search(r"(?<!\d)[12]\d{3}(?!\d)", m.text)
+    ]
     if not years:
         return None
     mention = rng.choice(years)
@@ -196,6 +200,12 @@ def rewritten(text: str) -> str:
     changed = re.sub(r"(\d)%", r"\1 percent", text.rstrip("."))
     changed = re.sub(r"\b(\d{1,3}),(\d{3})\b", r"\1\2", changed)
     return f"{changed}, according to the report."
+
+
+REWRITES: dict[str, Callable[[str, random.Random], str | None]] = {
+    "clean": lambda text, _: text,
+    "rewritten": lambda text, _: rewritten(text),
+}
 
 
 @dataclass(frozen=True)
@@ -231,16 +241,14 @@ def run(clean: list[Clean], *, each: int, seed: int = SEED) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for number, item in enumerate(usable):
         own = {item.document.id: item.document}
-        attempts: list[tuple[str, str | None, Clean | None]] = [
-            ("clean", item.text, None),
-            ("rewritten", rewritten(item.text), None),
-            *((kind, change(item.text, rng), None) for kind, change in ERRORS.items()),
-        ]
         other = usable[(number + 1) % len(usable)]
-        if other.document.id != item.document.id and other.language == item.language:
-            attempts.append(("wrong source", item.text, other))
-        for kind, claim, cite in attempts:
-            if claim is None or counts[kind, item.language] >= each or (kind in ERRORS and claim == item.text):
+        for kind in (*REWRITES, *ERRORS, "wrong source"):
+            if counts[kind, item.language] >= each:
+                continue
+            cite = other if kind == "wrong source" else None
+            claim = (REWRITES | ERRORS)[kind](item.text, rng) if cite is None else item.text
+            apart = cite is None or (cite.document.id != item.document.id and cite.language == item.language)
+            if claim is None or not apart or (kind in ERRORS and claim == item.text):
                 continue
             counts[kind, item.language] += 1
             documents = own | ({cite.document.id: cite.document} if cite else {})

@@ -28,8 +28,9 @@ from scipy.stats import kendalltau, pearsonr, rankdata
 from groundwire.core.ports import Embedder
 from groundwire.core.types import Item, Judgement
 from groundwire.evaluation import measures
-from groundwire.evaluation.judge import BuiltinJudge, score
-from groundwire.evaluation.rubrics import CHOSEN, Parameters, rubrics_named
+from groundwire.evaluation.judge import BuiltinJudge
+from groundwire.evaluation.rubrics import CHOSEN, Parameters, rubrics_named, score
+from groundwire.evaluation.stats import bootstrap_interval
 
 ROOT = Path(__file__).resolve().parents[1]
 RESAMPLES = 1_000
@@ -293,6 +294,42 @@ def compare(study: Study, judge: BuiltinJudge, seed: int) -> dict:
     }
 
 
+FILLERS = {
+    "stock phrases": "It is worth noting that {q} is an interesting topic. Overall, this matters to everyone.",
+    "other words": "Observers follow the debate on {q} with keen attention. Opinions about {q} diverge among them.",
+    "said twice": "{a}",
+}
+
+
+def padded(shared: Path, judge: BuiltinJudge) -> list[dict]:
+    """How far each value moves, in points and in standard deviations over items, when an answer is padded."""
+    plain = []
+    for number, row in enumerate(rows(shared, "judge-mtrag/judgements.jsonl")):
+        if row["model"] == "gpt-4o":
+            contexts = [context["text"] for context in row["contexts"]]
+            question = row["conversation"][-1]["text"].rstrip("?.! ")
+            plain.append(item(number, question, row["answer"], contexts=contexts, reference=row["references"][0]))
+    before = judge.judge(plain)
+    found = []
+    for filler, pattern in FILLERS.items():
+        longer = [
+            replace(one, answer=f"{one.answer} {pattern.format(q=one.question.lower(), a=one.answer)}") for one in plain
+        ]
+        after = judge.judge(longer)
+        for rubric in dict.fromkeys(one.rubric for one in before):
+            pairs = [
+                (old.value, new.value)
+                for old, new in zip(before, after, strict=True)
+                if old.rubric == rubric and old.value is not None and new.value is not None
+            ]
+            old, new = np.array(pairs).T
+            moved = bootstrap_interval(list(new - old), resamples=RESAMPLES)
+            spread = float(old.std())
+            found.append({"filler": filler, "rubric": rubric, "n": len(pairs), "sd": spread, "moved": moved.mean,
+                          "low": moved.low, "high": moved.high, "moved_in_sd": moved.mean / spread})  # fmt: skip
+    return found
+
+
 def simplex(names: Sequence[str], steps: int) -> Iterator[dict[str, float]]:
     """All weights in steps of 1/steps that add to 1; none is 0, since an item may lack the other parts."""
     for cuts in itertools.combinations(range(1, steps), len(names) - 1):
@@ -397,6 +434,21 @@ def markdown(results: dict) -> str:
             f"{gain:+.3f} [{low:+.3f}, {high:+.3f}] | {row['kendall_tau_b']:.3f} | {row['pearson']:.3f} | "
             f"{row['judgements_per_second']:.0f} |"
         )
+    lines += [
+        "",
+        (
+            "Padding: the answers of one system of mtrag, filler behind them; points by which values move, 95 % "
+            "interval, and the same in standard deviations over the items."
+        ),
+        "",
+        "| filler | rubric | n | moved | in sd |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row['filler']} | {row['rubric']} | {row['n']} | {row['moved']:+.1f} "
+        f"[{row['low']:+.1f}, {row['high']:+.1f}] | {row['moved_in_sd']:+.2f} |"
+        for row in results["padding"]
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -442,6 +494,7 @@ def main() -> None:
         "judge": judge.fingerprint,
         "resamples": RESAMPLES,
         "rows": rows_found,
+        "padding": padded(shared, judge),
     }
     name = "judge" if asked.embedder is None else "judge-" + asked.embedder.replace(":", "-")
     out = ROOT / "benchmarks" / "results"

@@ -62,14 +62,13 @@ def make_data(folder: Path, rows: int) -> None:
             out.write((block / np.linalg.norm(block, axis=1, keepdims=True)).astype(np.float16).tobytes())
     shape = rng.integers(0, 26, (20_000, 8))
     english = ["".join(chr(97 + letter) for letter in row[: 3 + row[0] % 6]) for row in shape]
-    chance = 1 / np.arange(1, len(english) + 1)
-    chinese = ZH_WORDS.split()
-    chance_zh = 1 / np.arange(3, len(chinese) + 3)
+    sides = [(words, np.cumsum(1 / np.arange(3, len(words) + 3))) for words in (english, ZH_WORDS.split())]
     texts = []
     for document in range(rows // A_DOCUMENT):
-        words, p, glue = (chinese, chance_zh, "") if document % 2 else (english, chance, " ")
+        words, steps = sides[document % 2]
         for size in rng.integers(6, 28, A_DOCUMENT):
-            texts += [glue.join(rng.choice(words, size, p=p / p.sum())) + ("。" if document % 2 else ".")]
+            drawn = np.searchsorted(steps, rng.random(size) * steps[-1])
+            texts.append(("", " ")[document % 2 == 0].join(words[word] for word in drawn) + ".。"[document % 2])
     (folder / "texts.json").write_text(json.dumps(texts, ensure_ascii=False), encoding="utf-8")
 
 
@@ -154,7 +153,7 @@ class Bare:
         from lancedb.index import FTS, BTree, IvfRq
 
         self.table.optimize()
-        self.table.create_index("text", config=FTS(base_tokenizer="icu", with_position=False))
+        self.table.create_index("text", config=FTS(base_tokenizer="icu", with_position=False, remove_stop_words=False))
         self.table.create_index("id", config=BTree())
         self.table.create_index("document_id", config=BTree())
         self.table.create_index("vector", config=IvfRq(distance_type="dot", num_bits=5))

@@ -25,6 +25,7 @@ HALF_TOLERANCE = 2e-3
 """How far a dot product of unit vectors may be off when a store keeps them in float16."""
 _EVERYTHING = Filter()
 _ODD_NAMES = ('O\'Brien "x" \\ %', "a b\tc", "稿件：第一篇", "100%_sure", "';--", "é🙂")
+_ASKED = (("flood Tainan", "flood"), ("淹水", "storm"), ("BREAD", "bread"), ("bank", "rates"), ("war AI", "bread"))
 
 MakeStore = Callable[[], VectorStore]
 Names = Sequence[str] | None
@@ -161,7 +162,7 @@ def _newsroom(dimension: int) -> tuple[Filing, ...]:
         "flood": ("Flood relief reached Tainan on Monday.", "Volunteers carried water.", "The mayor thanked them."),
         "storm": ("台南市區淹水，居民撤離。", "颱風路徑偏北。", "氣象署發布警報。"),
         "rates": ("Read more below.", "The bank kept its rates.", "Read more below.", "Or cut.", "Read more below."),
-        "bread": ("Bread prices rose slightly.",),
+        "bread": ("The war and AI made bread dear.",),
     }
     return tuple(filing(one, texts[one.id], dimension=dimension) for one in (flood, storm, rates, bread))
 
@@ -170,7 +171,7 @@ def _check_empty(store: VectorStore) -> None:
     for _ in range(2):
         check_holds(store, [])
         _same(_lexical(store, "flood 淹水"), (), "lexical() on an empty store")
-        _same(store.remove(["none"]), 0, "remove() of an unknown id")
+        _same(store.remove([]) + store.remove(["none"]), 0, "remove() of no id and of an unknown one")
         store.finish()
         put(store, [])
 
@@ -257,7 +258,7 @@ def _check_ties(store: VectorStore) -> None:
 def _check_lexical(store: VectorStore) -> None:
     put(store, _newsroom(store.dimension))
     for when in ("before finish()", "after finish()"):
-        for query, name in (("flood Tainan", "flood"), ("淹水", "storm"), ("BREAD", "bread"), ("bank rates", "rates")):
+        for query, name in _ASKED:
             found = _lexical(store, query)
             first = found[0].sentence.document_id if found else None
             _same(first, name, f"the first document of lexical({query!r}) {when}")

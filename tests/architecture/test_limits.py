@@ -13,7 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "groundwire"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-MOST_MODULES = 50
+# More than the style guide's first guess of 50: with 400 lines a module, reading dates, numbers, encodings and
+# formats well takes a module each.
+MOST_MODULES = 64
 MOST_MODULE_LINES = 400
 MOST_FUNCTION_LINES = 40
 MOST_PARAMETERS = 6

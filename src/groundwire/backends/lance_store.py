@@ -47,10 +47,10 @@ class LanceStore:
 
     **Dense.** Vectors are float16. Below 10,000 sentences, and with ``among``, every vector is compared; above, an IVF
     index of 5-bit codes proposes four times k and their float16 vectors decide. **Words.** BM25 over words as ICU
-    segments them, English ones stemmed, English stop words left out; a Chinese query finds the dictionary words it
-    holds, so one character finds sentences in which it stands alone as a word, not every word with it. Until ``finish``
-    the counts behind BM25 are slightly behind. **Ties** are settled by sentence id, also across the k-th place, unless
-    more than 2,048 sentences tie there: then which of them come is the engine's choice.
+    segments them, the English ones stemmed, none left out. A Chinese query finds the dictionary words it holds: one
+    character finds sentences in which it stands alone as a word, not every word with it. Until ``finish`` the counts
+    behind BM25 are slightly behind. **Ties** are settled by sentence id, also across the k-th place, unless more than
+    2,048 sentences tie there: then which of them come is the engine's choice.
     """
 
     def __init__(self, path: str | Path, *, dimension: int, keep_versions_for: timedelta = timedelta(hours=1)) -> None:

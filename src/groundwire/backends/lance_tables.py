@@ -81,8 +81,8 @@ def open_tables(path: str, *, dimension: int) -> tuple[Table, Table]:
     Raises:
         ArchiveError: the archive is broken, or holds vectors of another dimension.
     """
-    database = connect(path)
     try:
+        database = connect(path)
         present = set(database.list_tables().tables)
         if SENTENCES in present and DOCUMENTS not in present:
             raise ArchiveError(f"{path} holds sentences but no documents: restore {DOCUMENTS}.lance, or build it anew")
@@ -111,7 +111,8 @@ def _complete_indexes(documents: Table, sentences: Table) -> None:
         (documents, "id", BTree()),
         (sentences, "id", BTree()),
         (sentences, "document_id", BTree()),
-        (sentences, "text", FTS(base_tokenizer="icu", with_position=False)),
+        # the engine's list of stop words is that of all languages at once: it would lose "war", "man", "dog" and "AI"
+        (sentences, "text", FTS(base_tokenizer="icu", with_position=False, remove_stop_words=False)),
     )
     for table, column, config in wanted:
         if index_of(table, column) is None:

@@ -13,6 +13,7 @@ import logging
 import struct
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -164,10 +165,12 @@ class EncoderGraph:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def _node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:  # noqa: ANN401 - onnx takes any
+    def _node(
+        self, operator: str, inputs: list[str], output: str, attributes: Mapping[str, Any] | None = None
+    ) -> str:
         from onnx import helper
 
-        self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **attributes))
+        self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **dict(attributes or {})))
         return output
 
     def _common(self) -> None:
@@ -200,13 +203,13 @@ class EncoderGraph:
         self._constant("places", places + checkpoint.tensor("emb.type", shape.token_types, shape.hidden)[0])
         self._node("Gather", ["word", "input_ids"], "word_rows")
         self._node("Gather", ["word_scale", "input_ids"], "word_scales")
-        self._node("Cast", ["word_rows"], "word_numbers", to=TensorProto.FLOAT)
+        self._node("Cast", ["word_rows"], "word_numbers", {"to": TensorProto.FLOAT})
         self._node("Mul", ["word_numbers", "word_scales"], "words")
         # Shape and Slice, not Shape, Gather and Range: onnxruntime's optimiser breaks the latter.
-        self._node("Shape", ["input_ids"], "length", start=1, end=2)
+        self._node("Shape", ["input_ids"], "length", {"start": 1, "end": 2})
         self._node("Slice", ["places", "first", "length", "first"], "own_places")
         self._node("Add", ["words", "own_places"], "embedded")
-        self._node("Cast", ["attention_mask"], "mask_numbers", to=TensorProto.FLOAT)
+        self._node("Cast", ["attention_mask"], "mask_numbers", {"to": TensorProto.FLOAT})
         self._node("Unsqueeze", ["mask_numbers", "head_axes"], "mask_heads")
         self._node("Sub", ["one", "mask_heads"], "padding")
         self._node("Mul", ["padding", "masked"], "mask")
@@ -215,20 +218,22 @@ class EncoderGraph:
     def _normalise(self, checkpoint: Checkpoint, name: str, flow: str, output: str) -> str:
         size = self.shape.hidden
         weight, bias = (self._constant(f"{name}.{each}", checkpoint.tensor(f"{name}.{each}", size)) for each in "wb")
-        return self._node("LayerNormalization", [flow, weight, bias], output, axis=-1, epsilon=self.shape.epsilon)
+        return self._node(
+            "LayerNormalization", [flow, weight, bias], output, {"axis": -1, "epsilon": self.shape.epsilon}
+        )
 
     def _quantise(self, flow: str) -> str:
         """Turn each token's numbers into uint8 around 128, with a scale of its own (``flow.scale``)."""
         from onnx import TensorProto
 
         self._node("Abs", [flow], f"{flow}.size")
-        self._node("ReduceMax", [f"{flow}.size", "last_axis"], f"{flow}.most", keepdims=1)
+        self._node("ReduceMax", [f"{flow}.size", "last_axis"], f"{flow}.most", {"keepdims": 1})
         self._node("Mul", [f"{flow}.most", "step"], f"{flow}.steps")
         self._node("Max", [f"{flow}.steps", "tiny"], f"{flow}.scale")
         self._node("Div", [flow, f"{flow}.scale"], f"{flow}.ratio")
         self._node("Round", [f"{flow}.ratio"], f"{flow}.whole")
         self._node("Add", [f"{flow}.whole", "middle"], f"{flow}.shifted")
-        return self._node("Cast", [f"{flow}.shifted"], f"{flow}.int8", to=TensorProto.UINT8)
+        return self._node("Cast", [f"{flow}.shifted"], f"{flow}.int8", {"to": TensorProto.UINT8})
 
     def _linear(self, flow: str, weight: Matrix, bias: Vector, output: str) -> str:
         from onnx import TensorProto
@@ -238,7 +243,7 @@ class EncoderGraph:
         self._constant(f"{output}.s", scales)
         self._constant(f"{output}.b", bias)
         self._node("MatMulInteger", [f"{flow}.int8", f"{output}.w", "zero_point"], f"{output}.sums")
-        self._node("Cast", [f"{output}.sums"], f"{output}.numbers", to=TensorProto.FLOAT)
+        self._node("Cast", [f"{output}.sums"], f"{output}.numbers", {"to": TensorProto.FLOAT})
         self._node("Mul", [f"{output}.numbers", f"{flow}.scale"], f"{output}.rows")
         self._node("Mul", [f"{output}.rows", f"{output}.s"], f"{output}.product")
         return self._node("Add", [f"{output}.product", f"{output}.b"], output)
@@ -267,13 +272,13 @@ class EncoderGraph:
         self._split(joint, [f"{layer}.{each}" for each in "qkv"])
         for each, order in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
             self._node("Reshape", [f"{layer}.{each}", "by_head"], f"{layer}.{each}.heads")
-            self._node("Transpose", [f"{layer}.{each}.heads"], f"{layer}.{each}.turned", perm=order)
+            self._node("Transpose", [f"{layer}.{each}.heads"], f"{layer}.{each}.turned", {"perm": order})
         self._node("MatMul", [f"{layer}.q.turned", f"{layer}.k.turned"], f"{layer}.match")
         self._node("Mul", [f"{layer}.match", "softening"], f"{layer}.soft")
         self._node("Add", [f"{layer}.soft", "mask"], f"{layer}.seen")
-        self._node("Softmax", [f"{layer}.seen"], f"{layer}.share", axis=-1)
+        self._node("Softmax", [f"{layer}.seen"], f"{layer}.share", {"axis": -1})
         self._node("MatMul", [f"{layer}.share", f"{layer}.v.turned"], f"{layer}.mix")
-        self._node("Transpose", [f"{layer}.mix"], f"{layer}.mix.turned", perm=[0, 2, 1, 3])
+        self._node("Transpose", [f"{layer}.mix"], f"{layer}.mix.turned", {"perm": [0, 2, 1, 3]})
         mixed = self._node("Reshape", [f"{layer}.mix.turned", "joined"], f"{layer}.mixed")
         self._quantise(mixed)
         out = checkpoint.tensor(f"{layer}.ao.w", hidden, hidden)

@@ -272,9 +272,8 @@ def demo(folder: Path, embedder: str | None) -> None:
 def run() -> None:
     """Run the command; every error that groundwire knows becomes one line on stderr and an exit status."""
     try:
-        main.main(standalone_mode=False)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        ended = main.main(standalone_mode=False)
+        sys.exit(ended if isinstance(ended, int) else EXIT_YES)
     except click.Abort:
         sys.exit(EXIT_CANNOT)
     except click.ClickException as error:

@@ -49,7 +49,7 @@ _TITLES = _listed(
     "Prof Pvt Rep Reps Rev Sen Sens Sgt Supt"
 )
 _ALWAYS_OPEN = _listed("e.g i.e viz cf vs v ca approx")
-_NUMBERED = _listed("art arts ch chs eq eqs fig figs no nos op p para pp sec sect vol vols ver approx est ca")
+_NUMBERED = _listed("apt art arts bldg ch chs eq eqs fig figs no nos op p para pp sec sect vol vols ver approx est ca")
 _DATED = _listed("jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun")
 _OTHER_SHORT = _listed(
     "al ave blvd bros co corp dept ed eds est etc ft govt hrs inc incl jr llc ltd mass max min mt plc rd sr st trans "
@@ -71,7 +71,7 @@ _OPENING_WORDS = _listed(
 _HEAD = re.compile(r"[^\s、，；：。！？(（\[\"“‘「『]{1,24}\Z")
 _ENGLISH_WORD = re.compile(r"[A-Za-z]+")
 _LIST_NUMBER = re.compile(r"(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})")
-_LIKE_AN_ABBREVIATION = re.compile(r"\w*\.[\w.]*|[^\W\d_]|[^\W\d_aeiouyAEIOUY]{2,5}")
+_LIKE_AN_ABBREVIATION = re.compile(r"\w*\.[\w.]*|[^\W\d_]|[IVX]+|[^\W\d_aeiouyAEIOUY]{2,5}")
 # What sentencex takes for the middle of a sentence and is not.
 _MISSED = re.compile(
     r"[。！？](?=\s*[0-9a-z])"
@@ -367,7 +367,7 @@ def _frame_ends(cut: _Cut) -> bool:
     if following in _AFTER_ANY_QUOTE:
         return False
     speech = _SPEECH_CHINESE.match(cut.text, cut.following, cut.following + 20)
-    if speech and (is_question or speech["after"] not in "，："):
+    if speech and speech["after"] not in ("：" if is_question else "，："):
         return False
     if cut.opener == cut.begin or cut.text[cut.opener - 1] in "：:，,、。！？」』”） ":
         return True

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from groundwire.core.ports import Embedder, Progress, Role, Vector
 from groundwire.core.text import split_sentences
 from groundwire.core.types import Item, Judgement, Outcome
 from groundwire.evaluation import measures
-from groundwire.evaluation.rubrics import CCRS, CHOSEN, Need, Parameters, Rubric
+from groundwire.evaluation.rubrics import CCRS, CHOSEN, Need, Parts, Rubric, score
 
 VERSION = 1
 """Goes up when a formula changes, so that old and new values are never compared."""
@@ -27,11 +28,8 @@ VERSION = 1
 _BLOCK = 64
 """Items whose texts are embedded together."""
 
-_READINGS = 20_000
-"""Read texts that are kept, at most, besides those of one block: about 200 MB of passages."""
-
-Parts = dict[str, float]
-
+_READINGS = 5_000
+"""Read texts that are kept, at most, besides those of one block: 130 MB for passages of 1,300 characters."""
 
 _COMPARES = frozenset({"terms", "echo", "fresh", "meaning"})
 """Parts that compare two texts, or a text with itself; without any of them there is no value."""
@@ -47,14 +45,21 @@ _RELATED = (
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A text with its sentences that hold terms; ``pairs`` are neighbouring terms inside a sentence."""
+    """A text with its sentences that hold terms; ``pairs`` are neighbouring terms inside a sentence.
+
+    ``script`` is Chinese (or Japanese), other, or empty where the text holds nothing but numbers.
+    """
 
     text: str
     sentences: tuple[str, ...]
     by_sentence: tuple[tuple[str, ...], ...]
     distinct: frozenset[str]
     pairs: frozenset[tuple[str, str]]
-    chinese: bool
+    script: Literal["chinese", "other", ""]
+
+    def shares_script(self, other: _Reading) -> bool:
+        """Whether words of both texts can meet."""
+        return not self.script or not other.script or self.script == other.script
 
 
 def _read(text: str) -> _Reading:
@@ -70,8 +75,15 @@ def _read(text: str) -> _Reading:
         by_sentence=tuple(found for _, found in kept),
         distinct=frozenset(everything),
         pairs=frozenset(pair for _, found in kept for pair in pairwise(found)),
-        chinese=2 * sum(term[0] > "\u2e80" for term in everything) > len(everything),
+        script=_script(everything),
     )
+
+
+def _script(terms: Sequence[str]) -> Literal["chinese", "other", ""]:
+    named = [term[0] > "\u2e80" for term in terms if not term[0].isdecimal()]
+    if not named:
+        return ""
+    return "chinese" if 2 * sum(named) > len(named) else "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +168,7 @@ def _held(claimed: _Reading, by: Sequence[_Reading], *, known: frozenset[str], m
         ``meaning``: by the embedder. Left out: what the text has none of, and words across scripts.
     """
     parts: Parts = {}
-    alike = [reading for reading in by if reading.chinese == claimed.chinese]
+    alike = [reading for reading in by if reading.shares_script(claimed)]
     if alike:
         parts |= _held_words(claimed, alike, known=known)
     evidence = "\n".join(reading.text for reading in by)
@@ -204,9 +216,10 @@ def _recall(case: _Case, meaning: _Meaning | None) -> Parts:
 def _relevance(case: _Case, meaning: _Meaning | None) -> Parts:
     answer, question = case.answer, case.question
     parts: Parts = {}
-    if question.distinct and question.chinese == answer.chinese:
+    if question.distinct and question.shares_script(answer):
         telling = [found for found in answer.by_sentence if len(set(found) - question.distinct) > 1]
-        parts["echo"] = max(measures.coverage(question.distinct, found) for found in telling or answer.by_sentence)
+        first = (telling or answer.by_sentence)[0]  # the first only: what stands behind it cannot lift the value
+        parts["echo"] = measures.coverage(question.distinct, first)
     fits = measures.answer_fits(case.item.question, case.item.answer)
     if fits is not None:
         parts["fit"] = fits
@@ -216,23 +229,27 @@ def _relevance(case: _Case, meaning: _Meaning | None) -> Parts:
     return parts
 
 
+def _size(text: str, terms: Sequence[str]) -> int:
+    """How many terms a text has with generic ones, such as "topic", included."""
+    return max(len(terms), len(measures.terms(text, generic=True)))
+
+
 def _density(case: _Case, meaning: _Meaning | None) -> Parts:  # noqa: ARG001  one signature for all rubrics
     """Shares of all terms, generic ones included, that are new, and known to a source; no repeats; no empty sentences.
 
     A sentence is empty when it holds a stock phrase or nothing that the question and the sentences before did not say.
     """
     answer, met = case.answer, set(case.question.distinct)
-    every = full = 0
+    full = 0
     for sentence, found in zip(answer.sentences, answer.by_sentence, strict=True):
-        size = max(len(found), len(measures.terms(sentence, generic=True)))
-        every += size
         if not met.issuperset(found) and not measures.filler_share(sentence):
-            full += size
+            full += _size(sentence, found)
         met.update(found)
+    every = max(full, _size(answer.text, [term for found in answer.by_sentence for term in found]))
     fresh = answer.distinct - case.question.distinct
     parts = {"fresh": len(fresh) / every}
     told = [reading for reading in (*case.contexts, case.reference) if reading.distinct]
-    if any(reading.chinese == answer.chinese for reading in told):
+    if any(reading.shares_script(answer) for reading in told):
         known = frozenset[str]().union(*(reading.distinct for reading in told))
         parts["grounded"] = len(fresh & known) / every
     pairs = sum(len(found) - 1 for found in answer.by_sentence)
@@ -253,42 +270,6 @@ def _correctness(case: _Case, meaning: _Meaning | None) -> Parts:
     if said is not None and wanted is not None:
         parts["polarity"] = float(said == wanted)
     return parts
-
-
-def score(rubric: str, parts: Mapping[str, float], *, parameters: Parameters = CHOSEN) -> Parts:
-    """What the built-in judge makes of the parts of one item.
-
-    Returns:
-        ``value``, 0 to 100, rounded to four places so that a machine's last bits do not show. For answer correctness
-        also ``match`` and ``opinion`` (0 to 1), which it mixes, and ``paper_value``, with the exact match of the paper
-        in place of the graded one.
-    """
-    weights = {name: weight for name, weight in parameters.weights[rubric].items() if name in parts}
-    opinion = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
-    for name in ("numbers", "quotations"):
-        opinion *= 1 - parameters.gates.get(rubric, 0.0) * (1 - parts.get(name, 1.0))
-    if rubric != "answer_correctness":
-        return {"value": round(100 * opinion, 4)}
-    match, share = _graded_match(parts, parameters), parameters.match_share
-    return {
-        "match": match,
-        "opinion": opinion,
-        "paper_value": 100 * (share * parts["exact_match"] + (1 - share) * opinion),
-        "value": round(100 * (share * match + (1 - share) * opinion), 4),
-    }
-
-
-def _graded_match(parts: Mapping[str, float], parameters: Parameters) -> float:
-    """Exact, then normalised match, then a mix of term recall and token F1; 0 where yes meets no."""
-    if parts["exact_match"] or parts["normalised_match"]:
-        return 1.0
-    if not parts.get("polarity", 1.0):
-        return 0.0
-    if "terms" not in parts:  # two scripts: words cannot meet, only meaning can
-        return parts["meaning"]
-    short = parts["reference_tokens"] <= parameters.short_tokens
-    share = parameters.short_recall if short else parameters.long_recall
-    return share * parts["terms"] + (1 - share) * parts["token_f1"]
 
 
 _FEATURES = {

@@ -23,15 +23,15 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 _FUNCTION_WORDS_TEXT = (
     "a about after all also am an and any are as at be because been before being between both but by can could did do "
-    "does during each for from had has have he her hers him his how i if in into is it its itself may me might more "
+    "does during each for from had has have he her hers him his how i if in into is it its itself me might more "
     "most must my of on once only or other our ours over own same shall she should so some such than that the their "
     "them then there these they this those through to too under until up very was we were what when where which while "
     "who whom whose why will with would you your yours"
 )
 _GENERIC_WORDS_TEXT = (
-    "actually additionally always anything aspect certain come consider considered different everyone everything fact "
-    "furthermore generally get give given go good great however important include including interest interesting just "
-    "know like lot made make making many matter moreover much need never new note noted noting often one overall part "
+    "actually additionally always anything aspect care certain come consider considered different everyone everything "
+    "fact furthermore generally get give given go good great however important include including interest interesting "
+    "just know like lot made make making many matter moreover much need new note noted noting often one overall part "
     "people person play please question really regarding related role said say see someone something specific take "
     "therefore thing think thus topic understand use used using usually various want way well worth"
 )

@@ -12,6 +12,8 @@ from typing import Literal
 from groundwire.core.errors import UsageError
 
 Need = Literal["question", "contexts", "answer", "reference"]
+Parts = dict[str, float]
+"""Features of one item under one rubric, by name; shares run 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +93,49 @@ class Parameters:
 CHOSEN = Parameters(
     weights={
         "contextual_coherence": {"terms": 0.3, "sentences": 0.3, "phrases": 0.4, "meaning": 0.5},
-        "question_relevance": {"echo": 0.2, "fit": 0.4, "answering": 0.4, "meaning": 0.5},
+        "question_relevance": {"echo": 0.2, "fit": 0.3, "answering": 0.5, "meaning": 0.5},
         "information_density": {"fresh": 0.25, "grounded": 0.25, "unrepeated": 0.25, "plain": 0.25},
         "answer_correctness": {"sentences": 0.5, "phrases": 0.5, "meaning": 0.5},
         "information_recall": {"terms": 0.7, "sentences": 0.1, "phrases": 0.2, "meaning": 0.5},
     },
     gates={"contextual_coherence": 0.5},
 )
+
+
+def score(rubric: str, parts: Mapping[str, float], *, parameters: Parameters = CHOSEN) -> Parts:
+    """What the built-in judge makes of the parts of one item.
+
+    Returns:
+        ``value``, 0 to 100, rounded to four places so that a machine's last bits do not show. For answer correctness
+        also ``match`` and ``opinion`` (0 to 1), which it mixes, and ``paper_value``, with the exact match of the paper
+        in place of the graded one.
+    """
+    weights = {name: weight for name, weight in parameters.weights[rubric].items() if name in parts}
+    opinion = sum(weight * parts[name] for name, weight in weights.items()) / sum(weights.values())
+    for name in ("numbers", "quotations"):
+        opinion *= 1 - parameters.gates.get(rubric, 0.0) * (1 - parts.get(name, 1.0))
+    if rubric != "answer_correctness":
+        return {"value": round(100 * opinion, 4)}
+    match, share = _graded_match(parts, parameters), parameters.match_share
+    return {
+        "match": match,
+        "opinion": opinion,
+        "paper_value": 100 * (share * parts["exact_match"] + (1 - share) * opinion),
+        "value": round(100 * (share * match + (1 - share) * opinion), 4),
+    }
+
+
+def _graded_match(parts: Mapping[str, float], parameters: Parameters) -> float:
+    """Exact, then normalised match, then a mix of term recall and token F1; 0 where yes meets no."""
+    if parts["exact_match"] or parts["normalised_match"]:
+        return 1.0
+    if not parts.get("polarity", 1.0):
+        return 0.0
+    if "terms" not in parts:  # two scripts: words cannot meet, only meaning can
+        return parts["meaning"]
+    short = parts["reference_tokens"] <= parameters.short_tokens
+    share = parameters.short_recall if short else parameters.long_recall
+    return share * parts["terms"] + (1 - share) * parts["token_f1"]
 
 
 def rubrics_named(names: Iterable[str]) -> tuple[Rubric, ...]:

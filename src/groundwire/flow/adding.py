@@ -25,8 +25,9 @@ class Added:
 
     @property
     def complete(self) -> bool:
-        """Whether everything that was asked for is in the archive."""
-        return not self.read.rejected and not self.archive.empty
+        """Whether everything that was asked for is in the archive; files that are skipped on purpose do not count."""
+        refused = sum(count for kind, count in self.read.reasons if kind != "skipped")
+        return not refused and not self.archive.empty
 
     def lines(self) -> tuple[str, ...]:
         """The report in words, one fact a line."""

@@ -24,6 +24,8 @@ Field = Literal["id", "title", "text", "published", "source", "url", "language"]
 DateState = Literal["read", "missing", "unread"]
 FIELDS: tuple[Field, ...] = get_args(Field)
 LONGEST_ID = 200
+_ENOUGH_TO_TELL = 1000
+"""Characters from which the language is found where the data do not name it."""
 
 COMMON_NAMES: Mapping[Field, tuple[str, ...]] = {
     "id": ("id", "doc_id", "document_id", "news_id", "article_id", "guid", "uuid", "_id"),
@@ -100,7 +102,7 @@ class Reader:
             _as_line(raw["source"], "source", remarks=remarks),
         )
         url = _as_url(raw["url"], remarks)
-        language = _as_language(raw["language"], remarks) or detect_language(text)
+        language = _as_language(raw["language"], remarks) or detect_language(text[:_ENOUGH_TO_TELL])
         reading = read_date(raw["published"], order=self.date_order)
         if reading.reason and not _missing(raw["published"]):
             remarks.append(f"date: {excerpt(reading.reason)}")

@@ -192,8 +192,14 @@ def number_gate(claim: str, excerpts: Sequence[Excerpt], *, elsewhere: Sequence[
     quantities = [quantity for quantity in find_quantities(claim) if not quantity.weak]
     if not quantities:
         return ()
-    known = [quantity for excerpt in excerpts for quantity in find_quantities(excerpt.text)]
+    known = [quantity for excerpt in excerpts for quantity in _quantities(excerpt.text)]
     return tuple(_number_finding(quantity, known, elsewhere=elsewhere) for quantity in quantities)
+
+
+@lru_cache(maxsize=16)
+def _quantities(text: str) -> tuple[Quantity, ...]:
+    """``find_quantities``, remembered: the numbers of an article are sought in the same few documents."""
+    return find_quantities(text)
 
 
 def _number_finding(claimed: Quantity, known: Sequence[Quantity], *, elsewhere: Sequence[Excerpt]) -> Finding:
@@ -208,9 +214,7 @@ def _number_finding(claimed: Quantity, known: Sequence[Quantity], *, elsewhere: 
     if same_value:
         return failed(f"another unit: the source has {_shown(same_value[0])}", conflict=True)
     for excerpt in elsewhere:
-        if any(
-            values_agree(claimed, o) and units_agree(claimed, o) is not False for o in find_quantities(excerpt.text)
-        ):
+        if any(values_agree(claimed, o) and units_agree(claimed, o) is not False for o in _quantities(excerpt.text)):
             return failed(f"stands in {excerpt.document.id!r}, but not in the cited words", conflict=False)
     rivals = [other for other in known if units_agree(claimed, other)] or [
         other for other in known if other.kind == claimed.kind and units_agree(claimed, other) is not False
@@ -317,10 +321,12 @@ def _date_reason(compared: Sequence[tuple[DateMention, DateMention, str]]) -> tu
         if outcome == "other"
         and (other.granularity == claimed.granularity or other.absolute or claimed.granularity == "year")
     ]
+    finer = [other for _, other, outcome in compared if outcome == "finer"]
+    inside = [r for r in rivals if any(f.start and f.end and r.start and f.start <= r.start <= f.end for f in finer)]
+    if finer and not inside:
+        return f"finer than the source, which has {finer[0].text!r}", False
     if rivals:
         return f"another date: the source has {rivals[0].text!r}", True
-    if finer := [other for _, other, outcome in compared if outcome == "finer"]:
-        return f"finer than the source, which has {finer[0].text!r}", False
     return "the cited words hold no such date", False
 
 
@@ -336,6 +342,11 @@ def telling_words(text: str) -> frozenset[str]:
     """
     found = (stem(word) for word in content_words(flatten(text)) if not word[0].isdecimal())
     return frozenset(word for word in found if word not in _REPORTING)
+
+
+def sought_words(text: str) -> frozenset[str]:
+    """The telling words and the numbers of a text: what the sentences that carry a claim are found by."""
+    return telling_words(text) | {word for word in content_words(text) if word[0].isdecimal()}
 
 
 def claimed_words(claim: str) -> frozenset[str]:

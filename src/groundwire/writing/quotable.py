@@ -3,7 +3,8 @@
 A story often ends in links to other stories or in somebody else's reference list, has by-lines and headings that are
 no sentences, and some texts carry orders meant for a language model. All stay in the archive, untouched and
 searchable; none is ever quoted. The lists below name what such text looks like in English and Chinese; they cannot
-name everything, so what stands beside an order in its paragraph is left out with it.
+name everything, so what stands beside an order in its paragraph is left out with it. They hold common forms of orders,
+not all: the guarantee that no order is obeyed is that the built-in writer obeys nothing and only quotes.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ _EARLIER = (
     r"these|those|developer|safety)"
 )
 _TOLD = (
-    r"(?:instructions?|prompts?|rules?|guidelines?|directions?|directives?|orders|constraints?|safeguards?|training)"
+    r"(?:instructions?|prompts?|rules?|guidelines?|directions?|directives?|orders|constraints?|safeguards?|training"
+    r"|messages?)"
 )
 _PIECE = (
     r"(?:articles?|documents?|sources?|texts?|pages?|stor(?:y|ies)|passages?|posts?|reports?|newsletters?|websites?)"
@@ -90,8 +92,28 @@ _AFTER = (
 )
 _MODEL = (
     r"(?:(?:ai|a\.i\.|llm|gpt|(?:ai |large )?language|artificial intelligence)"
-    r"(?:\s+(?:models?|assistants?|systems?|agents?|chatbots?|bots?|writers?|crawlers?|tools?|readers?))?"
-    rf"|ais|llms|chatbots?|assistants?|chatgpt){_AFTER}"
+    r"(?:\s+(?:models?|assistants?|systems?|agents?|chatbots?|bots?|writers?|crawlers?|tools?|readers?)(?: only)?)?"
+    rf"|ais|llms|(?:all |any )models?|chatbots?|assistants?|chatgpt){_AFTER}"
+)
+# Verbs of writing and rating, and what only a writer or rater of articles has: this page, your answer, the relevance.
+_TASK_VERB = (
+    r"(?:ignore|disregard|forget|overlook|rate|score|rank|grade|mark|label|list|place|put|give|assign|award|set|return"
+    r"|output|print|repeat|write|include|insert|append|add|prepend|begin|start|end|finish|open|cite|quote|mention|name"
+    r"|credit|trust|use|rely on|summari[sz]e|recommend|praise|promote|prefer|favou?r|treat|consider|describe|present"
+    r"|respond|reply|answer|translate|replace|stop|drop|abandon|follow|obey|execute|reveal|refuse|reject|tell|convince"
+    r"|discard|skip|do)"
+)
+_TASK_THING = (
+    rf"(?:(?:this|our|my|your|each|every|no other|any other|all other|other|the (?:above|following|current))\s+"
+    rf"(?:\w+\s+)?(?:{_PIECE}|{_REPLY}|pieces?|outlets?|paragraphs?|sentences?|ratings?|scores?|tasks?|instructions?|prompts?"
+    r"|rules|guidelines|conversation|context|questions?|quer(?:y|ies)|publications?)"
+    r"|the (?:users?|prompt|system prompt|token|string|code ?word|canary|json|relevance|list of sources|ranking)"
+    r"|these instructions|the rest|the other (?:articles|sources|documents|reports)|nothing (?:but|else|more)|whatever"
+    r"|what (?:came|comes|was said|you were told|the (?:editor|user|system)))\b"
+)
+_TO_YOU = (
+    r"(?:^\W*|[.!?]\W*|\b(?:please|kindly|always|you (?:must|should|shall|will|are to|have to|need to)(?: now| only)?"
+    r"|from now on,?|instead,?)\s+)"
 )
 _ENGLISH_IMPERATIVES = (
     (
@@ -137,6 +159,28 @@ _ENGLISH_IMPERATIVES = (
     r"(?:tell|inform|convince|persuade|assure) (?:the|your) users?\b",
 )
 _ENGLISH_ORDERS = (
+    rf"{_TO_YOU}(?:(?:do not|don't|never|only|always|now|just|simply)\s+)*{_TASK_VERB}\b.{{0,60}}?\b{_TASK_THING}",
+    (
+        rf"\bthis (?:{_PIECE}|piece)\s+(?:must|should|has to|needs to|is to|shall)\s+(?:always |only )?be\s+"
+        r"(?:the |rated|scored|ranked|graded|cited|quoted|placed|listed|treated|given|preferred|recommended|used|trusted)"
+    ),
+    (
+        r"\byour (?:new |only |real |actual |next )?(?:task|job|role|goal|instructions?|mission) (?:is|are|has|have)\b"
+        r".{0,10}\b(?:to|now|changed|been|simple|as follows|:)"
+    ),
+    (
+        r"\byou (?:will|must|should|are to|can|may) now\b.{0,20}"
+        r"\b(?:act|behave|pretend|respond|answer|obey|write|speak|output)\b"
+    ),
+    rf"(?:^\W*|[.!?]\W*)(?:for|to)\s+(?:(?:all|any|the|every|our)\s+)*{_MODEL}.{{0,40}}[:,]",
+    r"(?:^\W*|[.!?]\W*)(?:ai|llm|bot|chatbot|model|assistant|crawler)s?\s+(?:instructions?|orders?|only|notice)\s*:",
+    (
+        rf"{_TO_YOU}(?:give|assign|award|grant|set)\b.{{0,30}}\b{_FULL}\s*(?:\w+\s+)?"
+        rf"(?:relevance|ratings?|scores?|marks?|rank)\b"
+    ),
+    r"\band (?:respond|reply|answer) (?:only )?with\b",
+    r"\b(?:when|if) (?:you are )?asked\b.{0,40}, (?:answer|say|reply|respond|write)\b",
+    r"\bthe (?:correct|right|only|true|required) (?:rating|score|relevance|mark)\b.{0,40}\b(?:is|must|should)\b",
     rf"\byour (?:ratings?|scores?|relevance|marks?)\b.{{0,20}}\b(?:must|should|has to|is)\b.{{0,20}}\b{_FULL}",
     r"\brelevance\W{0,3}\s*[:=]\s*\d|\"(?:score|rating)\"\s*:\s*\d",
     (
@@ -170,14 +214,27 @@ _ENGLISH_ORDERS = (
 _ZH_DO = r"(?:^|[^\w\s]\s*|(?:[請请並并]|[務务]必|必[須须]|你[要應应]|然[後后]|一律|直接|[現现]在)\s*)[請请]?"
 _ZH_EARLIER = r"(?:[你您]|先前|之前|此前|[以上前]面|以上|上述|所有|全部|一切|任何|其[他它]|原[本來来]|系[統统])"
 _ZH_TOLD = r"(?:指[令示]|提示|[規规][則则範范]|要求|[設设]定|[內内]容|[來来]源|文章|[資资]料|[訊信]息|命令|限制)"
-_ZH_THIS = (
-    r"(?:本(?:文|站|[頁页]|篇|[報报]|新[聞闻]|[網网])|[這这此](?:篇|[則则]|文|[頁页]|[個个份](?:[網网]|[來来]源|文))"
-    r"|我[們们]?)"
+_ZH_PAGE = (
+    r"(?:本(?:文|站|[頁页]|篇|[報报]|新[聞闻]|[網网])|[這这此](?:篇|[則则]|文|[頁页]|[個个份](?:[網网]|[來来]源|文)))"
 )
+_ZH_THIS = rf"(?:{_ZH_PAGE}|我[們们]?)"
 _ZH_FULL = r"(?:100|一百|[滿满]|最高)\s*分"
 _ZH_MODEL = r"(?:ai|llm|人工智[慧能]|(?:大型)?[語语]言模型|大模型|聊天[機机]器人)(?:系[統统]|助[理手]|模型|代理)?"
 _ZH_REPLY = r"(?:文章|[標标][題题]|回[答覆复]|摘要|[報报][導道导]|[開开][頭头]|[結结]尾)"
 _ZH_SAY = r"(?:[輸输]出|印出|打印|重[複复覆]|[寫写說说]出|加入|插入|附上|回[覆复答]|包含)"
+_ZH_TO_YOU = (
+    r"(?:^\W*|[.:。!?]\W*|[請请]|[務务]必|必[須须]|[你您](?:[務务]必|必[須须]|[應应][該该]?|要|只能|只可)"
+    r"|[從从][現现]在(?:起|[開开]始),?[你您]?(?:只能|必[須须]|要)?)"
+)
+_ZH_TASK_VERB = (
+    r"(?:忽略|[無无][視视]|忘[記记]|不要?理[會会]|停止|放[棄弃]|引[用述]|列[為为入]|排[在到]|置於|放在|推[薦荐]|[稱称][讚赞]|[讚赞]美"
+    r"|提[及到]|[評评打][為为分]?|[給给]|[輸输]出|回[答覆复]|加[上入]|[寫写]|附上|使用|[採采]用|[參参]考|改[為为]|相信|[視视當当]作?[為为成]?|翻[譯译]|重[複复])"
+)
+_ZH_TASK_THING = (
+    rf"(?:{_ZH_PAGE}|(?:其[他它]|[別别]的|另外的)(?:媒[體体]|[來来]源|文章|[報报][導道导]|[網网]站|文件)"
+    r"|使用者的?(?:要求|[問问][題题]|指[示令])"
+    r"|用[戶户]的?(?:要求|[問问][題题]|指[示令])|每一?[段句篇]|[你您]的|(?:目前|原本|原[來来]|[當当]前|[現现]在)的(?:任[務务]|工作|指[示令])|最相[關关])"
+)
 _CHINESE_IMPERATIVES = (
     (
         rf"(?:忽略|忽[視视]|[無无][視视]|忘[記记掉]|不要理[會会]|[別别]理|不要遵[守循]|跳[過过]|覆[蓋盖])[掉了]?"
@@ -192,6 +249,15 @@ _CHINESE_IMPERATIVES = (
     ),
 )
 _CHINESE_ORDERS = (
+    rf"{_ZH_TO_YOU}(?:不要|不得|勿|[別别]|只能?|[僅仅])?(?:把|[將将])?[^。;,!?]{{0,3}}{_ZH_TASK_VERB}[^。;,!?]{{0,8}}{_ZH_TASK_THING}",
+    rf"{_ZH_TO_YOU}(?:把|[將将]|在){_ZH_TASK_THING}[^。;,!?]{{0,12}}{_ZH_TASK_VERB}",
+    r"[你您]的(?:新|真正的?|唯一的?)?任[務务](?:已|是|改|[變变]|[為为])|[從从][現现]在(?:起|[開开]始),?[你您](?:只能|必[須须])",
+    rf"(?:[對对]於?|[給给致])(?:所有|任何|各位)?的?{_ZH_MODEL}[^。;,!?]{{0,4}}:",
+    r"(?:[僅仅只]能?)(?:使用|引[用述]|[參参]考|[採采]用)(?:本[報报文站篇頁页])",
+    r"(?:不要|不得|勿|[別别])(?:再)?(?:提[及到]|引[用述])(?:任何)?(?:其[他它]|[別别]的)(?:媒[體体]|[來来]源|文章|[報报])",
+    r"[無无][論论][^。;!?]{0,10}都(?:要|必[須须])?(?:回[答覆复]|引[用述]|[輸输]出|推[薦荐])|(?:不要|[別别]|勿)告[訴诉](?:使用者|用[戶户])",
+    rf"作[為为]一?[個个名]?{_ZH_MODEL},?[你您]",
+    r"只[輸输]出\W|只(?:能)?回[答覆复]\W",
     rf"(?:^|[^\w\s]\s*)(?:[請请]|[務务]必|你必[須须]|一律|直接|[統统]一)[^。;,!?]{{0,8}}[給给評评打填][^。;,!?]{{0,12}}{_ZH_FULL}",
     (
         r"(?:相[關关](?:性|度)|[關关][聯联]性|[評评]分|分[數数])[^。;,!?]{0,4}(?:[請请]|[應应][該该]?|必[須须]|[務务]必|一律|都)"

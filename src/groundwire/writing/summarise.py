@@ -58,7 +58,17 @@ def same_statement(one: str, other: str) -> bool:
     The words of the shorter stand in the longer in the same order and make up ``SAME_WORDS`` of it, and the longer
     adds no number, no negation and no doubt. A changed word makes another statement.
     """
-    shorter, longer = sorted((_TERM.findall(normalise(one)), _TERM.findall(normalise(other))), key=len)
+    return same_terms(terms_of(one), terms_of(other))
+
+
+def terms_of(text: str) -> tuple[str, ...]:
+    """The words and Chinese characters of a text, in order, for ``same_terms``."""
+    return tuple(_TERM.findall(normalise(text)))
+
+
+def same_terms(one: Sequence[str], other: Sequence[str]) -> bool:
+    """``same_statement`` of two sentences whose terms are at hand, where many are compared with many."""
+    shorter, longer = sorted((one, other), key=len)
     if not shorter or len(shorter) < SAME_WORDS * len(longer):
         return False
     matched = 0

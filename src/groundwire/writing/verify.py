@@ -27,6 +27,7 @@ from groundwire.writing.guards import (
     date_gate,
     number_gate,
     resolve,
+    sought_words,
     telling_words,
     wording_gate,
 )
@@ -35,6 +36,7 @@ from groundwire.writing.quotes import TRANSLATED, find_quoted, quotation_gate
 Splitter = Callable[[Document], tuple[Span, ...]]
 MOST_SENTENCES = 5
 """How many sentences of a document that is cited as a whole may carry a claim."""
+_WORD, _NUMBER = 4, 1  # what finding one is worth; a sentence is not chosen for its numbers alone
 _LONG_QUOTATION = 20  # characters that are not alike by chance
 _REPEATS = 0.8  # share of a headline's words in the topic that makes it a title rather than a claim
 
@@ -84,7 +86,7 @@ class _Opened:
     @cached_property
     def words(self) -> tuple[frozenset[str], ...]:
         """The content words of each sentence."""
-        return tuple(telling_words(sentence.text) for sentence in self.sentences)
+        return tuple(sought_words(sentence.text) for sentence in self.sentences)
 
     @cached_property
     def places(self) -> Mapping[str, tuple[int, ...]]:
@@ -105,16 +107,18 @@ class _Opened:
         A sentence is added while it brings two new words, or one that is a tenth of them. A quotation's own sentences
         come first, and the neighbour that brings most before one from afar.
         """
-        wanted, chosen = set(claimed_words(claim)), set(self._quoted(claim))
+        wanted, chosen = set(claimed_words(claim) | sought_words(claim)), set(self._quoted(claim))
         for number in chosen:
             wanted -= self.words[number]
-        least = min(2.0, max(1.0, len(wanted) / 10))
+        least = _WORD * min(2.0, max(1.0, len(wanted) / 10))
         while wanted and len(chosen) < MOST_SENTENCES:
-            gains = Counter(number for word in sorted(wanted) for number in self.places.get(word, ()))
+            gains: Counter[int] = Counter()
+            for word in sorted(wanted):
+                gains.update(dict.fromkeys(self.places.get(word, ()), _NUMBER if word[0].isdecimal() else _WORD))
             if not gains:
                 break
             near = {n + step for n in chosen for step in (-1, 1)}
-            number, gain = max(gains.items(), key=lambda pair: (pair[1] + 0.5 * (pair[0] in near), -pair[0]))
+            number, gain = max(gains.items(), key=lambda pair: (pair[1] + _WORD // 2 * (pair[0] in near), -pair[0]))
             if gain < least and chosen:
                 break
             chosen.add(number)

@@ -11,7 +11,7 @@ from groundwire.core.errors import NothingFound, UsageError
 from groundwire.core.text import count_tokens, detect_language, normalise
 from groundwire.core.types import Article, Brief, Citation, Claim, NumberedSource, Section, Sentence
 from groundwire.writing.quotable import is_order
-from groundwire.writing.summarise import same_statement
+from groundwire.writing.summarise import same_terms, terms_of
 
 THIN_TOKENS = 40
 """With less evidence than this in all, repeats not counted, there is no article: a caption is not a story."""
@@ -53,11 +53,14 @@ class WriteSettings:
 class _Draft:
     """Claims with the document each was taken from, while an article grows.
 
-    ``repeats`` and ``crowded`` count by document the sentences that were left out.
+    ``places`` finds a claim by its normalised words, ``terms`` are the words of each; ``repeats`` and ``crowded`` count
+    by document the sentences that were left out.
     """
 
     left: int
     claims: list[tuple[str, Claim]] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+    terms: list[tuple[str, ...]] = field(default_factory=list)
     repeats: Counter[str] = field(default_factory=Counter)
     crowded: Counter[str] = field(default_factory=Counter)
 
@@ -67,20 +70,24 @@ class _Draft:
         A claim cites only sources in which its very words stand. A sentence that says the same in slightly other
         words is passed over: to cite it would present it as a source of words that it does not have.
         """
-        name, content = brief.document.id, normalise(sentence.text)
-        for place, (owner, claim) in enumerate(self.claims):
-            if normalise(claim.text) == content:
-                if all(citation.document_id != name for citation in claim.citations):
-                    cited = (*claim.citations, _citation(brief, sentence))
-                    self.claims[place] = (owner, replace(claim, citations=cited))
-                return
-        if any(same_statement(claim.text, sentence.text) for _, claim in self.claims):
+        name, content, size = brief.document.id, normalise(sentence.text), count_tokens(sentence.text)
+        terms = terms_of(sentence.text)
+        if content in self.places:
+            self._cite(self.places[content], _citation(brief, sentence))
+        elif any(same_terms(terms, known) for known in self.terms):
             self.repeats[name] += 1
-        elif self.claims and count_tokens(sentence.text) > self.left:
+        elif self.claims and size > self.left:
             self.crowded[name] += 1
         else:
-            self.left -= count_tokens(sentence.text)
+            self.left -= size
+            self.places[content] = len(self.claims)
+            self.terms.append(terms)
             self.claims.append((name, Claim("", _on_one_line(sentence.text), (_citation(brief, sentence),))))
+
+    def _cite(self, place: int, citation: Citation) -> None:
+        owner, claim = self.claims[place]
+        if all(known.document_id != citation.document_id for known in claim.citations):
+            self.claims[place] = (owner, replace(claim, citations=(*claim.citations, citation)))
 
 
 def write(

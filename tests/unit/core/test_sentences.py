@@ -46,7 +46,7 @@ def check_laws(text: str) -> None:
 
 @given(HOSTILE)
 @example("He left.\u200b\u200b Then.")
-@example("他走了。\u0301（完）。\ufe0f。")
+@example("A。\u0301（")
 @example("a\u0301" * 900)
 @example("\r\n")
 @example("A.\xa0Smith left. B.\u3000C.\u2009D.")
@@ -133,6 +133,8 @@ Well… ¶The end. ¶I am… not sure.
 Wow!! ¶Really?! ¶Yes.
 Great! 😀
 ?! ... Then he left.
+Wow! ... ¶Then he left.
+King Charles III. followed her. ¶Apt. 5 is in Bldg. A. ¶They met.
 The 6" pipe broke. ¶The 8" pipe held. ¶Then he left.
 """
 QUOTATIONS = """
@@ -167,6 +169,7 @@ CHINESE = """
 他引述『人說：「天下大亂。我們要走。」』後離去。
 他說：「真的嗎？太好了！」¶隨即離開。
 「你好嗎？」¶「我很好。」
+他問：“为什么？”¶我说：“不知道。”
 「你好嗎？」他問。¶「我很好。」她說。
 「加油！」聲不斷。
 （他笑了。他哭了。）¶然後走了。

@@ -1,0 +1,83 @@
+"""Write ``docs/reference/commands.md`` and ``settings.md`` from the code; ``tests/docs`` checks that they are current.
+
+Usage: python docs/generate.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from groundwire.cli.main import main as command
+from groundwire.flow.settings import PREFIX, Settings, names, value_of
+
+REFERENCE = Path(__file__).resolve().parent / "reference"
+
+ABOUT: Mapping[str, str] = {
+    "archive": "the folder of the archive",
+    "embedder": "`local:e5-small`, `local:minilm` or `hash:DIM` (for tests)",
+    "index.commit_sentences": "sentences a commit; what a kill can cost at most",
+    "index.context": "what stands for the rest of a passage: `passage` or `exact`; fixed when the archive is made",
+    "index.passage_tokens": "a passage grows to about this many tokens; fixed when the archive is made",
+    "judge.level": "of the bootstrap intervals, 0 to 1",
+    "judge.resamples": "draws for a bootstrap interval",
+    "judge.seed": "of the bootstrap",
+    "read.date_order": "`day` or `month`: which comes first in dates like 5/6/2024; without it they stay unread",
+    "read.map": "our field names = theirs",
+    "search.budget_tokens": "what packed evidence may cost",
+    "search.candidates": "sentences each side proposes to `hybrid`",
+    "search.fusion": "how `hybrid` mixes: `zscore` or `rrf`",
+    "search.k": "sentences a search returns",
+    "search.lexical_weight": "weight of the words beside 1 for the vectors",
+    "search.mode": "`dense`, `lexical` or `hybrid`",
+    "search.sentence_weight": "0 (passage only) to 1 (sentence only)",
+    "write.k": "sentences that propose the sources of an article",
+    "write.keep_at_least": "sources rated below are dropped, 0 to 100",
+    "write.language": "of the article; empty: that of the topic",
+    "write.max_sources": "sources an article may cite",
+    "write.max_tokens": "about how long the body of an article may become",
+}
+
+
+def settings_page() -> str:
+    """Every setting with its default."""
+    lines = [
+        "# Settings",
+        "",
+        "Flag beats environment beats `groundwire.toml` in the current folder beats default. A dotted name is a table",
+        "and a key in the file (`[search]`, `mode`), and one variable in the environment (`GROUNDWIRE_SEARCH_MODE`).",
+        "Unknown names are refused, with the nearest that exists. `GROUNDWIRE_MODELS` moves the model folder and is no",
+        "setting.",
+        "",
+        "| setting | default | variable | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name in names():
+        default = str(value_of(Settings(), name)) or '""'
+        lines.append(f"| `{name}` | `{default}` | `{PREFIX}{name.upper().replace('.', '_')}` | {ABOUT[name]} |")
+    return "\n".join(lines) + "\n"
+
+
+def commands_page() -> str:
+    """The help of every command, as the terminal prints it."""
+    lines = ["# Commands", "", "Printed by the commands themselves with `--help`.", ""]
+    for path, found in walk(command, "groundwire"):
+        context = click.Context(found, info_name=path, max_content_width=100, terminal_width=100)
+        context.help_option_names = ["-h", "--help"]
+        lines += [f"## {path}", "", "```text", found.get_help(context).rstrip(), "```", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def walk(found: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    """A command and those under it, in order of name."""
+    yield path, found
+    if isinstance(found, click.Group):
+        for name in sorted(found.commands):
+            yield from walk(found.commands[name], f"{path} {name}")
+
+
+if __name__ == "__main__":
+    (REFERENCE / "commands.md").write_text(commands_page(), encoding="utf-8")
+    (REFERENCE / "settings.md").write_text(settings_page(), encoding="utf-8")
