@@ -165,9 +165,7 @@ class EncoderGraph:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def _node(
-        self, operator: str, inputs: list[str], output: str, attributes: Mapping[str, Any] | None = None
-    ) -> str:
+    def _node(self, operator: str, inputs: list[str], output: str, attributes: Mapping[str, Any] | None = None) -> str:
         from onnx import helper
 
         self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **dict(attributes or {})))

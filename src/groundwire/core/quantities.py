@@ -66,7 +66,11 @@ _NUMBER = re.compile(
     rf"|(?P<numeral>{CHINESE_NUMERAL})|(?P<words>{ENGLISH_NUMERAL})",
     re.IGNORECASE,
 )
-_LINKS = re.compile(r"(?:https?://|www\.)[^\s，。、]+|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+", re.IGNORECASE)
+_LINKS = re.compile(
+    r"(?:https?://|www\.)[^\s，。、]+|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+"
+    r"|\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3}){0,20}\]",  # markers of citations
+    re.IGNORECASE,
+)
 _PART_OF_A_NAME = re.compile(
     r"(?:[a-z_#/]|[a-z]-|[\d.][.:,/]|\bNo\.?\s|H\.R\.\s|\bBoeing\s|\bAirbus\s)$", re.IGNORECASE
 )
@@ -126,7 +130,7 @@ _LATE_SCALES = {"百": 100, "千": 1000, "万": 10**4, "亿": 10**8, "兆": 10**
 _MINUS = re.compile(r"(?:(?:^|[\s(（：:，])[-−]|[负]|零下|\bminus\s)$", re.IGNORECASE)
 _AFTER_UNIT = re.compile(r"[\u4e00-\u9fff]{0,2}?(?:(?P<least>以上)|(?P<most>以下|以内)|(?P<about>左右|上下))")
 _JOIN = re.compile(r"\s?(?:[-–—~～−]|至|到|\b(?:to|or|and)\b|或)\s?", re.IGNORECASE)
-_CHANGE = re.compile(r"(?:\bfrom|从|由|自)\s*$", re.IGNORECASE)
+_CHANGE = re.compile(r"(?:(?<!range\s)(?<!ranges\s)(?<!ranged\s)(?<!ranging\s)\bfrom|从|由|自)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s*$|介于$", re.IGNORECASE)
 
 

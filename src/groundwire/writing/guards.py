@@ -319,6 +319,7 @@ def _date_reason(compared: Sequence[tuple[DateMention, DateMention, str]]) -> tu
         other
         for claimed, other, outcome in compared
         if outcome == "other"
+        and (other.start is None) == (claimed.start is None)  # else nobody knows
         and (other.granularity == claimed.granularity or other.absolute or claimed.granularity == "year")
     ]
     finer = [other for _, other, outcome in compared if outcome == "finer"]

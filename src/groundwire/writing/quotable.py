@@ -162,7 +162,7 @@ _ENGLISH_ORDERS = (
     rf"{_TO_YOU}(?:(?:do not|don't|never|only|always|now|just|simply)\s+)*{_TASK_VERB}\b.{{0,60}}?\b{_TASK_THING}",
     (
         rf"\bthis (?:{_PIECE}|piece)\s+(?:must|should|has to|needs to|is to|shall)\s+(?:always |only )?be\s+"
-        r"(?:the |rated|scored|ranked|graded|cited|quoted|placed|listed|treated|given|preferred|recommended|used|trusted)"
+        r"(?:the |rated|scored|ranked|graded|cited|quoted|placed|listed|treated|given|preferred|recommended|trusted)"
     ),
     (
         r"\byour (?:new |only |real |actual |next )?(?:task|job|role|goal|instructions?|mission) (?:is|are|has|have)\b"

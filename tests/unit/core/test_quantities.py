@@ -55,6 +55,7 @@ def rows(text: str) -> list[Row]:
         ("3% to 5%", ((3, 5), "percent", "")),
         ("$3–5 million", ((3_000_000, 5_000_000), "money", "$")),
         ("between 3 and 5 million", ((3_000_000, 5_000_000), "count", "")),
+        ("ranging from 3 to 5%", ((3, 5), "percent", "")),
         ("won 3-2", ((3, 2), "count", "")),
         ("$3 to 5", ((3, 5), "money", "$")),
         ("the 5th", (5, "ordinal", "")),
@@ -108,6 +109,7 @@ def test_a_quantity_is_read_with_its_value_and_unit(text: str, expected: Row) ->
         "#5",
         "百分之",
         "Room b7",
+        "said [1][2, 3].",
         "第三四",
     ],
 )

@@ -245,6 +245,10 @@ def test_yesterday_in_the_article_is_not_yesterday_in_an_older_source() -> None:
     assert later.conflict
     assert all(finding.check.passed for finding in (quoted, same_day, unknown))
     assert date_gate("It rained.", source) == ()
+    (open_question,) = date_gate("It rained in 2019.", [excerpt("It rained last month.")])
+    (two_days,) = date_gate("It rained today.", [excerpt("It rained yesterday.")])
+    assert (open_question.check.passed, open_question.conflict) == (False, False)
+    assert (two_days.check.passed, two_days.conflict) == (False, True)
 
 
 # --- wording
