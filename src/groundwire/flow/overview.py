@@ -8,7 +8,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from groundwire.core.errors import GroundwireError, NothingFound
-from groundwire.core.ports import Progress
 from groundwire.flow.archives import IN_MEMORY, open_archive, opened
 from groundwire.flow.registry import embedder
 from groundwire.flow.settings import Loaded, names, value_of
@@ -101,33 +100,6 @@ def model_rows() -> Rows:
         )
         for listed in available()
     )
-
-
-def pull_model(name: str, *, from_file: Path | None, progress: Progress) -> Path:
-    """Fetch a model, make it ready where that takes a step, and return where it is.
-
-    Raises:
-        UsageError: there is no such model.
-        ModelError: it could not be fetched, or its hash is another.
-    """
-    from groundwire.backends.model_files import find, pull
-
-    pulled = pull(name, progress=progress, from_file=from_file)
-    if find(name).kind == "encoder":
-        embedder(f"local:{name}", progress=progress)
-    return pulled.path
-
-
-def model_path(name: str | None) -> Path:
-    """The model folder, or the file of a model in it.
-
-    Raises:
-        UsageError: there is no such model.
-        ModelError: it is not here.
-    """
-    from groundwire.backends.model_files import model_folder, path
-
-    return model_folder() if name is None else path(name)
 
 
 def examine(loaded: Loaded) -> Rows:

@@ -134,6 +134,11 @@ def test_a_quotation_holds_word_for_word_or_fails_with_a_reason(
     assert reason in checks[0].reason
 
 
+def test_a_quotation_inside_a_quotation_is_looked_at_once() -> None:
+    (found,) = quotation_gate("他說：「我只說『好』而已」", [excerpt("他說：「我只說『好』而已。」")])
+    assert found.check.passed
+
+
 def test_a_quotation_that_stands_elsewhere_names_the_place() -> None:
     own, other = excerpt(f"{QUOTE} Pumps failed at noon."), excerpt("He said: “Pumps failed at noon.”", identity="b")
     claim = '"Pumps failed at noon," he said.'

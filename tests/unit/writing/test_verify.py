@@ -268,7 +268,7 @@ def test_seeded_errors_are_caught_and_clean_sentences_pass(shared: bool) -> None
     if shared and not (SHARED / "data" / "news-ntrex").is_dir():
         pytest.skip("the shared news sets are not here")
     clean = module.load(SHARED if shared else None)
-    rows = module.table(module.run(clean, each=8 if shared else 20, seed=7))
+    rows = module.table(module.run(clean, each=8 if shared else 15, seed=7))
     rates = {(row["kind"], row["cited"]): row["not_supported"] for row in rows if row["language"] == "all"}
     for cited in ("sentence", "document"):
         assert rates["clean", cited] <= 0.05
