@@ -33,7 +33,7 @@ from groundwire.backends.model_files import CATALOGUE, path
 from groundwire.backends.onnx_build import EncoderGraph, build
 from groundwire.backends.onnx_embedder import OnnxEmbedder
 from groundwire.core.ports import Matrix, Role
-from groundwire.core.text import split_sentences
+from groundwire.core.sentences import split_sentences
 from groundwire.flow.registry import embedder
 
 ROOT = Path(__file__).resolve().parents[1]

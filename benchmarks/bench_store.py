@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import resource
 import shutil
 import tempfile
 import time
@@ -207,7 +206,9 @@ def answer(side: str, folder: Path, pipe: Connection) -> None:
 
 def peak_mb() -> float:
     """Peak resident memory of this process, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # not getrusage: after a spawn its peak still counts what the parent held
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 def disk_mb(folder: Path) -> float:
@@ -275,7 +276,7 @@ def table(figures: dict[str, Any], rows: int) -> str:
     lines = ["| what | ours | bare LanceDB | ours / bare |", "| --- | ---: | ---: | ---: |"]
 
     def line(what: str, left: float, right: float) -> None:
-        lines.append(f"| {what} | {left:,.2f} | {right:,.2f} | {left / right:.2f} |")
+        lines.append(f"| {what} | {left:,.3f} | {right:,.3f} | {left / right:.2f} |")
 
     for what in (
         "put_s",
@@ -295,10 +296,12 @@ def table(figures: dict[str, Any], rows: int) -> str:
             line(f"{kind} {what}", left, bare["query"][kind][what])
     line("query_peak_mb", ours["query"]["query_peak_mb"], bare["query"]["query_peak_mb"])
     about = circumstances(SEED)
+    versions = about["versions"] if isinstance(about["versions"], dict) else {}
+    used = ", ".join(f"{name} {versions[name]}" for name in ("groundwire", "lancedb", "pyarrow", "numpy"))
     head = (
         f"# The store beside the bare engine\n\n{rows:,} sentences of {DIMENSION} numbers, {A_DOCUMENT} a document, "
         f"batches of {A_BATCH:,}, {figures['queries']} queries a kind, k = {K}, seed {SEED}. "
-        f"{about['date']}, {about['cpu']}, {about['cores']} cores, {about['versions']}. `{about['command']}`\n\n"
+        f"{about['date']}, {about['cpu']}, {about['cores']} cores, {used}. `{about['command']}`\n\n"
     )
     return head + "\n".join(lines) + "\n"
 

@@ -65,9 +65,7 @@ main.add_command(doctor)
 @_map
 @click.option("--context", type=click.Choice(["passage", "exact"]), help="What a sentence remembers (new archives).")
 @click.option("--date-order", type=click.Choice(["day", "month"]), help="Which comes first in dates like 5/6/2024.")
-@click.option(
-    "--rejects", metavar="FILE", help="Where rejected rows are listed; default: in the archive."
-)
+@click.option("--rejects", metavar="FILE", help="Where rejected rows are listed; default: in the archive.")
 @_json
 def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_: str | None, context: str | None,
         date_order: str | None, rejects: str | None, json_: bool) -> None:  # fmt: skip

@@ -11,18 +11,6 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from groundwire.core.sentences import split_sentences
-
-__all__ = [
-    "content_words",
-    "count_tokens",
-    "detect_language",
-    "folded_with_map",
-    "normalise",
-    "split_sentences",
-    "words",
-]
-
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u31f0-\u31ff"
 _HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"

@@ -17,7 +17,7 @@ import numpy as np
 
 from groundwire.core.errors import UsageError
 from groundwire.core.ports import Embedder, Progress, Role, Vector
-from groundwire.core.text import split_sentences
+from groundwire.core.sentences import split_sentences
 from groundwire.core.types import Item, Judgement, Outcome
 from groundwire.evaluation import measures
 from groundwire.evaluation.rubrics import CCRS, CHOSEN, Need, Parts, Rubric, score

@@ -14,7 +14,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
-from groundwire.core.text import split_sentences
+from groundwire.core.sentences import split_sentences
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")

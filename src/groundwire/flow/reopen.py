@@ -17,7 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from groundwire.core.errors import UnreadableInput, UsageError
-from groundwire.core.text import detect_language, split_sentences
+from groundwire.core.sentences import split_sentences
+from groundwire.core.text import detect_language
 from groundwire.core.types import Article, Citation, Claim, NumberedSource, Section, Verdict
 from groundwire.flow import render
 from groundwire.flow.render import Provenance

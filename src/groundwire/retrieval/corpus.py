@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from groundwire.core.text import count_tokens, split_sentences
+from groundwire.core.sentences import split_sentences
+from groundwire.core.text import count_tokens
 from groundwire.core.types import Document, Passage, Sentence, Span
 
 SPLITTER = "sentencex+1"

@@ -14,7 +14,8 @@ from functools import cached_property
 
 from groundwire.core.mentions import find_dates, find_quotations
 from groundwire.core.quantities import find_quantities
-from groundwire.core.text import normalise, split_sentences
+from groundwire.core.sentences import split_sentences
+from groundwire.core.text import normalise
 from groundwire.core.types import Article, Check, Citation, Claim, Document, Span, Support, Verdict
 from groundwire.writing.guards import (
     FOREIGN,

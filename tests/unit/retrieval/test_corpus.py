@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.core.text import count_tokens, split_sentences
+from groundwire.core.sentences import split_sentences
+from groundwire.core.text import count_tokens
 from groundwire.core.types import Document, Sentence
 from groundwire.retrieval.corpus import PASSAGE_TOKENS, revision, split_document
 

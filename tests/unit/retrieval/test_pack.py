@@ -33,7 +33,11 @@ def test_restores_the_source_order_and_keeps_the_order_of_documents() -> None:
 
     evidence = pack(hits, budget_tokens=100, count=letters)
 
-    assert [(kept.sentence.document_id, kept.sentence.start) for kept in evidence.hits] == [("b", 10), ("b", 50), ("a", 0)]
+    assert [(kept.sentence.document_id, kept.sentence.start) for kept in evidence.hits] == [
+        ("b", 10),
+        ("b", 50),
+        ("a", 0),
+    ]
 
 
 @pytest.mark.parametrize("again", ["The river rose.", "the  river\nROSE."])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.core.text import split_sentences
+from groundwire.core.sentences import split_sentences
 from groundwire.core.types import Document, Sentence
 from groundwire.retrieval.corpus import split_document
 from groundwire.writing.quotable import is_order, quotable
