@@ -33,6 +33,7 @@ ABOUT: Mapping[str, str] = {
     "search.lexical_weight": "weight of the words beside 1 for the vectors",
     "search.mode": "`dense`, `lexical` or `hybrid`",
     "search.sentence_weight": "0 (passage only) to 1 (sentence only)",
+    "threads": "of a local embedder; as many as the machine has idle cores",
     "write.k": "sentences that propose the sources of an article",
     "write.keep_at_least": "sources rated below are dropped, 0 to 100",
     "write.language": "of the article; empty: that of the topic",

@@ -323,6 +323,7 @@ def _opened(loaded: Loaded, *, create: bool = False) -> Iterator[Archive]:
         context=index.context if "index.context" in given else None,
         passage_tokens=index.passage_tokens if "index.passage_tokens" in given else None,
         create=create,
+        threads=loaded.settings.threads,
     )
     try:
         yield archive

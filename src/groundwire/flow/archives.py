@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from groundwire.core.errors import ArchiveError
 from groundwire.core.ports import Embedder
-from groundwire.core.types import Context
+from groundwire.core.types import Context, Filter
 from groundwire.flow.registry import embedder as embedder_named
 from groundwire.retrieval.corpus import PASSAGE_TOKENS
 from groundwire.retrieval.index import Archive, Manifest
@@ -25,6 +28,7 @@ def open_archive(
     context: Context | None = None,
     passage_tokens: int | None = None,
     create: bool = True,
+    threads: int = 1,
 ) -> Archive:
     """Open the archive in a folder, or make it there; ``memory:`` gives one that lives as long as the process.
 
@@ -34,6 +38,7 @@ def open_archive(
         context: what stands for the rest of a passage; None: that of the archive, or ``passage``.
         passage_tokens: how large a passage grows; None: that of the archive, or the default.
         create: whether to make an archive where there is none.
+        threads: of a local embedder that is given by name.
 
     Raises:
         ArchiveError: there is none and ``create`` is false, the folder holds something else, or the archive was made
@@ -41,19 +46,20 @@ def open_archive(
         ModelError: the embedder's model is not in the model folder.
         MissingExtra: the store or the embedder needs an extra that is not installed.
     """
-    wanted = {"context": context, "passage_tokens": passage_tokens}
     if str(path) == IN_MEMORY:
         from groundwire.backends.memory_store import MemoryStore
 
-        manifest, model = _new_manifest(embedder, context, passage_tokens, engine="memory")
+        model = _loaded(embedder or DEFAULT_EMBEDDER, threads)
+        manifest = _new_manifest(model, context, passage_tokens, engine="memory")
         return Archive(MemoryStore(2 * model.dimension), model, manifest=manifest, name=IN_MEMORY)
     folder = Path(path)
     if (folder / MANIFEST).exists():
         manifest = Manifest.load(folder / MANIFEST)
-        _require_same(folder, manifest, wanted)
-        return _joined(folder, manifest, _loaded(embedder or manifest.embedder))
+        _require_same(folder, manifest, {"context": context, "passage_tokens": passage_tokens})
+        return _joined(folder, manifest, _loaded(embedder or manifest.embedder, threads))
     _require_free(folder, create=create)
-    manifest, model = _new_manifest(embedder, context, passage_tokens, engine=_engine())
+    model = _loaded(embedder or DEFAULT_EMBEDDER, threads)
+    manifest = _new_manifest(model, context, passage_tokens, engine=_engine())
     # Before anything else is there: a folder whose first tables were cut short is then known as an archive.
     folder.mkdir(parents=True, exist_ok=True)
     manifest.save(folder / MANIFEST)
@@ -72,8 +78,30 @@ def opened(archive: Archive) -> Iterator[Archive]:
 def _joined(folder: Path, manifest: Manifest, model: Embedder) -> Archive:
     from groundwire.backends.lance_store import LanceStore
 
-    store = LanceStore(folder, dimension=2 * manifest.dimension)
-    return Archive(store, model, manifest=manifest, name=folder.name)
+    archive = Archive(
+        LanceStore(folder, dimension=2 * manifest.dimension), model, manifest=manifest, name=folder.name or str(folder)
+    )
+    if manifest.engine != _engine():
+        _probe(archive, folder)
+    return archive
+
+
+def _probe(archive: Archive, folder: Path) -> None:
+    """Ask an archive of another version of the engine both kinds of query, and note the version when they work.
+
+    Raises:
+        ArchiveError: they do not.
+    """
+    before, now = archive.manifest.engine, _engine()
+    try:
+        archive.store.dense(np.zeros(archive.store.dimension, dtype=np.float32), k=1, where=Filter())
+        archive.store.lexical("a", k=1, where=Filter())
+    except (RuntimeError, ValueError, OSError) as error:
+        raise ArchiveError(
+            f"{folder} was written by {before} and cannot be searched by {now} ({error}). Install {before} again, or "
+            "add the documents to a new archive."
+        ) from error
+    replace(archive.manifest, engine=now).save(folder / MANIFEST)
 
 
 def _engine() -> str:
@@ -82,22 +110,18 @@ def _engine() -> str:
     return f"lancedb {engine().__version__}"
 
 
-def _new_manifest(
-    embedder: str | Embedder | None, context: Context | None, passage_tokens: int | None, *, engine: str
-) -> tuple[Manifest, Embedder]:
-    model = _loaded(embedder or DEFAULT_EMBEDDER)
-    manifest = Manifest(
+def _new_manifest(model: Embedder, context: Context | None, passage_tokens: int | None, *, engine: str) -> Manifest:
+    return Manifest(
         embedder=model.id,
         dimension=model.dimension,
         context=context or "passage",
         passage_tokens=passage_tokens or PASSAGE_TOKENS,
         engine=engine,
     )
-    return manifest, model
 
 
-def _loaded(embedder: str | Embedder) -> Embedder:
-    return embedder_named(embedder) if isinstance(embedder, str) else embedder
+def _loaded(embedder: str | Embedder, threads: int) -> Embedder:
+    return embedder_named(embedder, threads=threads) if isinstance(embedder, str) else embedder
 
 
 def _require_same(folder: Path, manifest: Manifest, wanted: dict[str, Context | int | None]) -> None:

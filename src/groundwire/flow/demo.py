@@ -26,7 +26,9 @@ def run_demo(folder: Path, *, settings: Settings, say: Callable[[str], None]) ->
     stories = folder / STORIES
     stories.write_bytes(files("groundwire.sample").joinpath(STORIES).read_bytes())
     pages = []
-    with opened(open_archive(folder / "sample.archive", embedder=settings.embedder)) as archive:
+    with opened(
+        open_archive(folder / "sample.archive", embedder=settings.embedder, threads=settings.threads)
+    ) as archive:
         added = add_files(archive, [str(stories)], settings=settings)
         for line in added.lines():
             say(line)

@@ -80,6 +80,7 @@ class Settings(BaseModel):
     model_config = _STRICT
     archive: str = "groundwire.archive"
     embedder: str = "local:e5-small"
+    threads: int = Field(default=1, ge=1)
     read: ReadSettings = ReadSettings()
     index: IndexSettings = IndexSettings()
     search: SearchOptions = SearchOptions()
