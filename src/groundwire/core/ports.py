@@ -66,6 +66,9 @@ class VectorStore(Protocol):
             sentences: all sentences of these documents, each document's together.
             vectors: shape (len(sentences), dimension).
             revisions: one content hash a document, given back by ``revisions``.
+
+        Raises:
+            ValueError: the parts do not fit together, or a vector is not finite.
         """
 
     def remove(self, document_ids: Iterable[str]) -> int:
@@ -84,7 +87,7 @@ class VectorStore(Protocol):
         """The documents of these ids that are there."""
 
     def sentences(self, document_ids: Iterable[str]) -> Mapping[str, tuple[Sentence, ...]]:
-        """All sentences of these documents, in source order."""
+        """All sentences of these documents that are there, in source order; () for a document that has none."""
 
     def dense(self, query: Vector, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
         """The k sentences with the largest dot product, at most; ``among`` limits to these sentence ids, exactly."""
