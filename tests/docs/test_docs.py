@@ -78,10 +78,11 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     assert code is not None
     monkeypatch.chdir(tmp_path)
     (tmp_path / "stories").mkdir()
-    stories = "The harbour was flooded on Monday, and flood relief reached 300 homes by night. " * 3
-    (tmp_path / "stories" / "a.md").write_text(
-        f"# Flood relief in the harbour\n\n{stories}\n\nThe mayor thanked the crews.", "utf-8"
+    story = (
+        "The harbour was flooded on Monday night. Flood relief reached 300 homes in the harbour by Tuesday. "
+        "The mayor thanked the crews and asked for 20 more boats. Blankets, pumps and bread came from three towns."
     )
+    (tmp_path / "stories" / "a.md").write_text(f"# Flood relief in the harbour\n\n{story}", "utf-8")
     names: dict[str, object] = {}
 
     exec(code[1].replace("local:e5-small", "hash:64"), names)  # noqa: S102 - our own example
