@@ -22,6 +22,7 @@ WORDS = ["flood", "Tainan", "bank", "rates", "淹水", "台南", "water", "dogs"
 
 @pytest.fixture
 def make_lance(tmp_path: Path) -> Maker:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     numbers: Iterator[int] = iter(range(1000))
     return lambda: LanceStore(tmp_path / f"{next(numbers)}", dimension=16)
 
@@ -37,6 +38,7 @@ def test_the_store_on_disk_keeps_the_promises(make_lance: Maker) -> None:
 def test_a_width_that_the_vector_index_does_not_take_is_filled_up(tmp_path: Path) -> None:
     query = np.ones(5, dtype=np.float32)
     texts = ("One.", "Two.", "Three.")
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     with closing(LanceStore(tmp_path / "odd", dimension=5)) as store, closing(MemoryStore(5)) as reference:
         for one in (store, reference):
             put(one, [filing(Document("d", ""), texts, dimension=5)])

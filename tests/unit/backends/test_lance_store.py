@@ -25,6 +25,8 @@ from groundwire.testing import Filing, check_holds, filing, put
 if TYPE_CHECKING:
     from lancedb.table import Table
 
+pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
+
 EVERYTHING = Filter()
 AXIS = np.eye(16, dtype=np.float32)[0]
 
