@@ -1,6 +1,6 @@
 """Fit the curves of the built-in rater (``src/groundwire/writing/calibration.json``) on labelled news topics.
 
-Usage: python benchmarks/fit_rater.py SHARED_DATA [--write] [--embedder local:e5-small]
+Usage: python benchmarks/fit_rater.py SHARED_DATA [--write] [--embedder local:e5-small] [--pairs FILE]
 
 Data (none of it is in the repository): news-summhay, 5 topics of English stories, 30 subtopics with the stories that
 hold their facts; news-ntrex, 123 English stories with Traditional Chinese translations, where the headline is the topic
@@ -9,9 +9,10 @@ and the rest of the story the document; news-crud-zh, 5 events in Simplified Chi
 A topic is searched twice where the data allow it: in an archive that holds it, and in the same archive without the
 stories of its subject, so that the curve also sees what the search proposes when there is nothing to find.
 
-The scale is anchored, not learnt: a story that holds the facts of the topic aims at 90, one on the same subject that does
-not at 45, any other at 5. Figures are leave-one-group-out: a group (a summhay topic, a crud event, a tenth of ntrex) is
-rated by a curve fitted without it. The sample archive of the package is never looked at.
+The scale is anchored, not learnt: a story that holds the facts of the topic aims at 90, one on the same subject that
+does not at 45, any other at 5. Sources in the topic's script and in another have a curve each. Figures are
+leave-one-group-out: a group (a summhay topic, a crud event, a tenth of ntrex) is rated by curves fitted without it. The
+sample archive of the package is never looked at.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import json
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,7 @@ from groundwire.flow.archives import open_archive
 from groundwire.flow.registry import embedder as embedder_named
 from groundwire.retrieval.index import Archive
 from groundwire.retrieval.search import SearchSettings
-from groundwire.writing.score import features
+from groundwire.writing.score import crosses_scripts, features
 from record import save_result
 
 FULL, SAME_SUBJECT, OTHER = 0.9, 0.45, 0.05
@@ -53,6 +54,7 @@ class Row:
     similarity: float
     coverage: float
     target: float
+    across: bool
 
 
 def rows_of(path: Path) -> list[dict]:
@@ -76,18 +78,19 @@ def summhay(data: Path) -> tuple[list[Document], list[Topic]]:
     return documents, topics
 
 
-def ntrex(data: Path, asked: str, held: str) -> tuple[list[Document], list[Topic]]:
+def ntrex(data: Path, held: str, asked: tuple[str, ...]) -> tuple[list[Document], list[Topic]]:
     rows = rows_of(data / "news-ntrex" / "articles.jsonl")
     documents = [Document(row["doc_id"], "\n\n".join(row["sentences"][held][1:]), source=row["doc_id"]) for row in rows]
     every = tuple(document.id for document in documents)
     topics = [
         Topic(
             group=f"ntrex{zlib.crc32(row['doc_id'].encode()) % 10}",
-            text=row["sentences"][asked][0],
+            text=row["sentences"][language][0],
             full=frozenset([row["doc_id"]]),
             subject=frozenset([row["doc_id"]]),
             without=tuple(name for name in every if name != row["doc_id"]),
         )
+        for language in asked
         for row in rows
     ]
     return documents, topics
@@ -112,7 +115,8 @@ def collect(archive: Archive, topics: Iterable[Topic]) -> Iterator[Row]:
                 similarity, coverage = features(topic.text, source)
                 name = source.document.id
                 target = FULL if name in topic.full else SAME_SUBJECT if name in topic.subject else OTHER
-                yield Row(topic.group, similarity or 0.0, coverage, target)
+                across = crosses_scripts(topic.text, source.document)
+                yield Row(topic.group, similarity or 0.0, coverage, target, across)
 
 
 def fit(rows: Sequence[Row], *, with_similarity: bool) -> np.ndarray:
@@ -174,19 +178,14 @@ def held_out(rows: Sequence[Row], *, with_similarity: bool) -> dict[str, object]
     return result
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--embedder", default="local:e5-small")
-    parser.add_argument("--write", action="store_true", help="write the curves into the package")
-    arguments = parser.parse_args()
-    model = embedder_named(arguments.embedder)
+def pairs(data: Path, embedder: str) -> list[Row]:
+    """Every rated (topic, source) pair of all sets."""
+    model = embedder_named(embedder)
     sets = {
-        "summhay": summhay(arguments.data),
-        "ntrex-en": ntrex(arguments.data, "en", "en"),
-        "ntrex-zh-TW": ntrex(arguments.data, "zh-TW", "zh-TW"),
-        "ntrex-zh-TW-on-en": ntrex(arguments.data, "zh-TW", "en"),
-        "crud": crud(arguments.data),
+        "summhay": summhay(data),
+        "ntrex in en": ntrex(data, "en", ("en", "zh-TW")),
+        "ntrex in zh-TW": ntrex(data, "zh-TW", ("zh-TW", "en")),
+        "crud": crud(data),
     }
     rows: list[Row] = []
     for name, (documents, topics) in sets.items():
@@ -195,19 +194,37 @@ def main() -> None:
         found = list(collect(archive, topics))
         print(f"{name}: {len(documents)} documents, {len(topics)} topics, {len(found)} rated pairs", file=sys.stderr)
         rows += found
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--embedder", default="local:e5-small")
+    parser.add_argument("--write", action="store_true", help="write the curves into the package")
+    parser.add_argument("--pairs", type=Path, help="keep the pairs in this file, and take them from it when it exists")
+    arguments = parser.parse_args()
+    if arguments.pairs and arguments.pairs.exists():
+        rows = [Row(**row) for row in rows_of(arguments.pairs)]
+    else:
+        rows = pairs(arguments.data, arguments.embedder)
+    if arguments.pairs:
+        arguments.pairs.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), encoding="utf-8")
     curves, figures = [], {}
-    for label, with_similarity in (("", False), (arguments.embedder, True)):
-        intercept, similarity, coverage = fit(rows, with_similarity=with_similarity).round(3).tolist()
-        curves.append(
-            {
-                "embedder": label,
-                "sentence_weight": SearchSettings().sentence_weight,
-                "intercept": intercept,
-                "similarity": similarity,
-                "coverage": coverage,
-            }
-        )
-        figures[label or "words alone"] = {**curves[-1], **held_out(rows, with_similarity=with_similarity)}
+    for embedder, across in (("", False), (arguments.embedder, False), (arguments.embedder, True)):
+        taken = [row for row in rows if row.across == across or not embedder]
+        intercept, similarity, coverage = fit(taken, with_similarity=bool(embedder)).round(3).tolist()
+        curve = {
+            "embedder": embedder,
+            "across": across,
+            "sentence_weight": SearchSettings().sentence_weight,
+            "intercept": intercept,
+            "similarity": similarity,
+            "coverage": coverage,
+        }
+        curves.append(curve)
+        script = "another script" if across else "same script" if embedder else "any script"
+        figures[f"{embedder or 'words alone'}, {script}"] = {**curve, **held_out(taken, with_similarity=bool(embedder))}
     save_result("fit_rater", figures, seed=SEED)
     if arguments.write:
         target = Path(__file__).resolve().parents[1] / "src" / "groundwire" / "writing" / "calibration.json"

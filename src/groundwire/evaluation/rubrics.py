@@ -92,11 +92,11 @@ class Parameters:
 
 CHOSEN = Parameters(
     weights={
-        "contextual_coherence": {"terms": 0.3, "sentences": 0.3, "phrases": 0.4, "meaning": 0.5},
-        "question_relevance": {"echo": 0.2, "fit": 0.3, "answering": 0.5, "meaning": 0.5},
+        "contextual_coherence": {"terms": 0.3, "sentences": 0.3, "phrases": 0.4, "meaning": 0.25},
+        "question_relevance": {"echo": 0.2, "fit": 0.3, "answering": 0.5, "meaning": 0.05},
         "information_density": {"fresh": 0.25, "grounded": 0.25, "unrepeated": 0.25, "plain": 0.25},
-        "answer_correctness": {"sentences": 0.5, "phrases": 0.5, "meaning": 0.5},
-        "information_recall": {"terms": 0.7, "sentences": 0.1, "phrases": 0.2, "meaning": 0.5},
+        "answer_correctness": {"sentences": 0.5, "phrases": 0.5, "meaning": 0.05},
+        "information_recall": {"terms": 0.7, "sentences": 0.1, "phrases": 0.2, "meaning": 0.25},
     },
     gates={"contextual_coherence": 0.5},
 )
