@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from groundwire.core.errors import CannotDo
-from groundwire.core.ports import Embedder, Progress
+from groundwire.core.ports import Progress
 from groundwire.core.types import Judgement
 from groundwire.evaluation.items import RejectedRow, read_items
 from groundwire.evaluation.judge import BuiltinJudge
@@ -38,17 +37,14 @@ def judge_file(
     *,
     settings: Settings,
     rubrics: Sequence[str] = (),
-    explicit_embedder: bool = False,
     progress: Progress | None = None,
 ) -> Judged:
     """Judge every item of a JSONL file and summarise.
 
     Args:
         path: see ``groundwire.evaluation.items``.
-        settings: field mapping, embedder, resamples, level and seed.
+        settings: field mapping; ``judge.embedder``, without which words alone are compared; resamples, level, seed.
         rubrics: names; none: all five of CCRS.
-        explicit_embedder: whether somebody asked for the embedder; if nobody did and it is not here, words alone are
-            judged, and a note says so.
         progress: told how far the judging is.
 
     Raises:
@@ -58,19 +54,10 @@ def judge_file(
     """
     chosen = rubrics_named(rubrics) if rubrics else CCRS
     reading = read_items(path, mapping=settings.read.map or None)
-    embedder, note = _embedder(settings.embedder, explicit=explicit_embedder)
-    judgements = BuiltinJudge(embedder).judge(reading.items, rubrics=chosen, progress=progress)
     options = settings.judge
+    embedder = embedder_named(options.embedder, threads=settings.threads) if options.embedder else None
+    judgements = BuiltinJudge(embedder).judge(reading.items, rubrics=chosen, progress=progress)
     summaries = summarise(judgements, level=options.level, resamples=options.resamples, seed=options.seed)
     rejected = [f"row {reject.line} rejected: {reject.reason}" for reject in reading.rejects]
     counts = f"{reading.rows} rows: {len(reading.items)} items, {len(reading.rejects)} rejected"
-    return Judged(judgements, summaries, reading.rejects, (*rejected, counts, *note))
-
-
-def _embedder(name: str, *, explicit: bool) -> tuple[Embedder | None, tuple[str, ...]]:
-    try:
-        return embedder_named(name), ()
-    except CannotDo as error:
-        if explicit:
-            raise
-        return None, (f"judged by words alone: {error}",)
+    return Judged(judgements, summaries, reading.rejects, (*rejected, counts))

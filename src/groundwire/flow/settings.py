@@ -66,9 +66,10 @@ class WriteOptions(BaseModel):
 
 
 class JudgeOptions(BaseModel):
-    """How answers are judged and how intervals are drawn."""
+    """How answers are judged and how intervals are drawn; without an embedder words alone are compared."""
 
     model_config = _STRICT
+    embedder: str = ""
     resamples: int = Field(default=10_000, ge=100)
     level: float = Field(default=0.95, gt=0, lt=1)
     seed: int = Field(default=0, ge=0)

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from groundwire.core.errors import UsageError
 from groundwire.core.text import content_words, words
-from groundwire.core.types import Band, ScoredSource, Source
+from groundwire.core.types import Band, Document, ScoredSource, Source
 
 BANDS: tuple[tuple[float, Band], ...] = ((70, "high"), (50, "middle"), (30, "low"))
 """A relevance above the number falls into the band; from ``KEEP_AT_LEAST`` to 30 it is ``trace``."""
 
 KEEP_AT_LEAST = 20.0
 """Below this a source is dropped (ScoreRAG, arXiv:2506.03704)."""
+
+_LOOKED_AT = 500
+_HAN = re.compile("[\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_LETTER = re.compile("[^\\W\\d_]")
 
 NEAREST = 3
 """How many of a source's sentences the rating looks at."""
@@ -33,6 +38,8 @@ class Calibration:
 
     Attributes:
         embedder: the embedder whose similarities the curve was fitted on; ``""`` for the curve by words alone.
+        across: whether it is for sources in another script than the topic (Chinese for English or the reverse), which
+            share no words with it and lie farther away.
         sentence_weight: the weight the similarities were searched with when the curve was fitted.
         intercept: the constant term.
         similarity: weight of the mean similarity of the source's ``NEAREST`` best sentences (0 for words alone).
@@ -40,22 +47,21 @@ class Calibration:
     """
 
     embedder: str
+    across: bool
     sentence_weight: float
     intercept: float
     similarity: float
     coverage: float
 
 
-def calibrations() -> Mapping[str, Calibration]:
-    """The fitted curves by embedder; that by words alone under ``""``."""
+Curves = Mapping[tuple[str, bool], Calibration]
+"""Curves by embedder and ``across``; with one under ``("", False)`` for sources that can be rated by words alone."""
+
+
+def calibrations() -> Curves:
+    """The fitted curves."""
     stored = json.loads(files("groundwire.writing").joinpath("calibration.json").read_text(encoding="utf-8"))
-    return {curve["embedder"]: Calibration(**curve) for curve in stored["curves"]}
-
-
-def calibration(embedder: str) -> Calibration:
-    """The curve fitted for an embedder; the curve by words alone where there is none."""
-    curves = calibrations()
-    return curves.get(embedder, curves[""])
+    return {(curve["embedder"], curve["across"]): Calibration(**curve) for curve in stored["curves"]}
 
 
 def band_of(relevance: float | None, *, at_least: float = KEEP_AT_LEAST) -> Band | None:
@@ -65,16 +71,14 @@ def band_of(relevance: float | None, *, at_least: float = KEEP_AT_LEAST) -> Band
     return next((band for above, band in BANDS if relevance > above), "trace")
 
 
-def score(
-    topic: str, sources: Sequence[Source], *, curves: Mapping[str, Calibration] | None = None
-) -> tuple[ScoredSource, ...]:
+def score(topic: str, sources: Sequence[Source], *, curves: Curves | None = None) -> tuple[ScoredSource, ...]:
     """Rate each source against the topic with the built-in rater, by the curve of its embedder.
 
     Args:
         topic: what the article is about.
         sources: documents with the hits that speak for them.
-        curves: by embedder, with one under ``""`` for sources without a curve or without similarities, which are rated
-            by words alone (their ``reason`` says so); those of ``calibrations`` unless others are given.
+        curves: those of ``calibrations`` unless others are given. A source without a curve or without similarities is
+            rated by words alone, and its ``reason`` says so.
 
     Returns:
         Sources by relevance down; ties by the strength of the best hit down, then by document id up.
@@ -123,18 +127,25 @@ def coverage(topic: str, texts: Iterable[str]) -> float:
     return len(wanted & found) / len(wanted) if wanted else 0.0
 
 
-def _rated(topic: str, source: Source, curves: Mapping[str, Calibration]) -> ScoredSource:
+def crosses_scripts(topic: str, document: Document) -> bool:
+    """Whether one of topic and document is written in Chinese characters or kana, and the other is not."""
+    return _is_han(topic) != _is_han(document.text[:_LOOKED_AT])
+
+
+def _is_han(text: str) -> bool:
+    han, letters = len(_HAN.findall(text)), len(_LETTER.findall(text))
+    return 2 * han > letters  # a Chinese character says about as much as two or three letters
+
+
+def _rated(topic: str, source: Source, curves: Curves) -> ScoredSource:
     similarity, covered = features(topic, source)
-    curve = curves.get(source.embedder, curves[""])
-    if curve.similarity and similarity is None:
-        curve = curves[""]
-    value = curve.intercept + curve.coverage * covered
+    across = crosses_scripts(topic, source.document)
+    by_words = curves["", False]
+    curve = by_words if similarity is None else curves.get((source.embedder, across), by_words)
+    value = curve.intercept + curve.coverage * covered + curve.similarity * (similarity or 0.0)
     reason = f"{covered:.0%} of the topic's words"
-    if similarity is not None and curve.similarity:
-        value += curve.similarity * similarity
-        reason += f", similarity {similarity:.3f}"
-    else:
-        reason += " (rated by words alone)"
+    reason += f", similarity {similarity:.3f}" if curve.embedder else " (rated by words alone)"
+    reason += ", in another script" if curve.across else ""
     relevance = round(50 * (1 + math.tanh(value / 2)), 1)  # the logistic curve, in a form that cannot overflow
     return ScoredSource(source, relevance, (relevance,), band_of(relevance), reason)
 

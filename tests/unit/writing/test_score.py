@@ -17,17 +17,18 @@ from groundwire.writing.score import (
     KEEP_AT_LEAST,
     Calibration,
     band_of,
-    calibration,
     calibrations,
     coverage,
+    crosses_scripts,
     features,
     keep,
     score,
 )
 
-WORDS = Calibration("", 0.6, intercept=-4.0, similarity=0.0, coverage=8.0)
-NEAR = Calibration("near", 0.6, intercept=-20.0, similarity=25.0, coverage=2.0)
-CURVES = {"": WORDS, "near": NEAR}
+WORDS = Calibration("", False, 0.6, intercept=-4.0, similarity=0.0, coverage=8.0)
+NEAR = Calibration("near", False, 0.6, intercept=-20.0, similarity=25.0, coverage=2.0)
+FAR = Calibration("near", True, 0.6, intercept=-10.0, similarity=20.0, coverage=0.0)
+CURVES = {(curve.embedder, curve.across): curve for curve in (WORDS, NEAR, FAR)}
 
 
 def source(
@@ -125,9 +126,36 @@ def test_each_source_is_rated_by_the_curve_of_its_embedder() -> None:
     assert "words alone" in reasons["b"]
 
 
+def test_a_source_in_another_script_has_a_curve_of_its_own() -> None:
+    chinese = source("zh", "港口淹水，水深兩公尺。", similarity=(0.6,), embedder="near")
+
+    (rated,) = score("harbour flooded", [chinese], curves=CURVES)
+    (without,) = score("harbour flooded", [chinese], curves={("", False): WORDS, ("near", False): NEAR})
+
+    assert rated.relevance == pytest.approx(100 / (1 + math.exp(-2)), abs=0.051)
+    assert rated.reason == "0% of the topic's words, similarity 0.600, in another script"
+    assert without.reason.endswith("(rated by words alone)")
+
+
+@pytest.mark.parametrize(
+    ("topic", "text", "crosses"),
+    [
+        ("Harbour flood", "The harbour flooded.", False),
+        ("港口淹水", "The harbour flooded.", True),
+        ("Harbour flood", "港口淹水。", True),
+        ("AI 淹水預警", "市府啟用 AI 系統。", False),
+        ("港が浸水", "港口淹水。", False),
+        ("Inondation du port", "The harbour flooded.", False),
+        ("2024", "港口淹水。", True),
+    ],
+)
+def test_scripts_are_told_apart(topic: str, text: str, crosses: bool) -> None:
+    assert crosses_scripts(topic, Document("d", text)) == crosses
+
+
 @pytest.mark.parametrize("intercept", [-1e6, 1e6])
 def test_a_steep_curve_ends_at_0_or_100(intercept: float) -> None:
-    (rated,) = score("harbour", [source("a")], curves={"": Calibration("", 0.6, intercept, 0.0, 1.0)})
+    (rated,) = score("harbour", [source("a")], curves={("", False): Calibration("", False, 0.6, intercept, 0.0, 1.0)})
 
     assert rated.relevance == (0 if intercept < 0 else 100)
 
@@ -191,18 +219,10 @@ def test_the_stored_curves_are_complete_and_rise_with_their_features() -> None:
     curves = calibrations()
 
     assert len(curves) == len(stored["curves"])
-    assert curves[""].similarity == 0
-    assert calibration("unheard-of") == calibration("") == curves[""]
-    for name, curve in curves.items():
-        assert calibration(name) == curve
-        assert curve.embedder == name
+    assert curves["", False].similarity == 0
+    for (embedder, across), curve in curves.items():
+        assert (curve.embedder, curve.across) == (embedder, across)
         assert curve.coverage >= 0
         assert curve.similarity >= 0
-        assert 0 <= curve.sentence_weight <= 1
-
-
-def test_the_stored_curve_rates_full_coverage_above_none() -> None:
-    full, none = score("harbour flooded", [source("a"), source("b", "Nothing here.")])
-
-    assert full.source.document.id == "a"
-    assert full.relevance > none.relevance
+        if embedder:
+            assert curve.similarity > 0
