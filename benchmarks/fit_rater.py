@@ -136,6 +136,12 @@ def fit(rows: Sequence[Row], *, with_similarity: bool) -> np.ndarray:
     return weights
 
 
+def with_something_to_find(rows: Sequence[Row]) -> list[Row]:
+    """Without groups in which no story is about its topic: a few stray pairs would weigh as much as a whole group."""
+    telling = {row.group for row in rows if row.target == FULL}
+    return [row for row in rows if row.group in telling]
+
+
 def rate(rows: Sequence[Row], weights: np.ndarray) -> np.ndarray:
     x = np.array([[1.0, row.similarity, row.coverage] for row in rows])
     return 100 / (1 + np.exp(-x @ weights))
@@ -173,6 +179,8 @@ def held_out(rows: Sequence[Row], *, with_similarity: bool) -> dict[str, object]
     result: dict[str, object] = {"rows": len(rows), "groups": len(groups), "seed": SEED}
     labels = ("auc_full_against_other", "kept_full", "kept_other", "kept_same_subject")
     for label, value, draws in zip(labels, figures(everything), np.array(drawn).T, strict=True):
+        if np.isnan(value):
+            continue
         low, high = np.nanquantile(draws, [0.025, 0.975])
         result[label] = {"value": round(value, 4), "low": round(float(low), 4), "high": round(float(high), 4)}
     return result
@@ -212,7 +220,7 @@ def main() -> None:
         arguments.pairs.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), encoding="utf-8")
     curves, figures = [], {}
     for embedder, across in (("", False), (arguments.embedder, False), (arguments.embedder, True)):
-        taken = [row for row in rows if row.across == across or not embedder]
+        taken = with_something_to_find([row for row in rows if row.across == across or not embedder])
         intercept, similarity, coverage = fit(taken, with_similarity=bool(embedder)).round(3).tolist()
         curve = {
             "embedder": embedder,

@@ -1,7 +1,10 @@
 """The command line: what it prints where, and the exit statuses."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -118,6 +121,22 @@ def test_search_finds_sentences_with_their_places(groundwire: Command, archive: 
     assert any("Corva" in hit["sentence"]["text"] for hit in hits)
 
 
+@pytest.mark.parametrize("preset", ["passages", "sentences", "pareto", "window", "dslr", "mmr", "best"])
+def test_search_takes_a_preset_by_name(groundwire: Command, archive: str, preset: str) -> None:
+    done = groundwire("search", "How many people did Typhoon Corva kill?", "-a", archive, "--preset", preset, "--json")
+
+    found = json.loads(done.out)
+    assert done.status == 0
+    assert len(found) == 30
+    assert (found[0]["bm25"] is not None) == (preset == "best")
+
+
+def test_a_mode_beside_a_preset_wins(groundwire: Command, archive: str) -> None:
+    done = groundwire("search", "Corva", "-a", archive, "--preset", "window", "--mode", "lexical", "-k", "3", "--json")
+
+    assert [hit["similarity"] for hit in json.loads(done.out)] == [None] * 3
+
+
 def test_search_prints_lines_for_people(groundwire: Command, archive: str) -> None:
     done = groundwire("search", "Corva", "-a", archive, "-k", "1", "--mode", "lexical")
 
@@ -142,6 +161,26 @@ def test_search_packs_under_a_budget(groundwire: Command, archive: str) -> None:
     assert 0 < packed["tokens"] <= packed["budget"] == 60
     assert all(item["reason"] for item in packed["dropped"])
     assert "of 60 tokens" in groundwire("search", "Corva", "-a", archive, "--pack", "60").err
+
+
+def test_search_packs_with_headers_and_says_what_was_left_out(groundwire: Command, archive: str) -> None:
+    Path("groundwire.toml").write_text("[pack]\nheaders = true\nper_story = 1\n", "utf-8")
+
+    done = groundwire("search", "Corva", "-a", archive, "--pack", "60")
+
+    assert done.status == 0
+    assert re.search(r"^# .+ \(\d{4}-\d\d-\d\d\)$", done.out, re.MULTILINE)
+    assert "of 60 tokens (estimate)" in done.err
+    assert re.search(r"left out, rank \d+: .*\d+ tokens do not fit", done.err)
+
+
+def test_search_holds_to_phrases(groundwire: Command, archive: str) -> None:
+    done = groundwire("search", 'where did "Typhoon Corva" land', "-a", archive, "--phrases", "--json")
+    without = groundwire("search", 'where did "Corva typhoon" land', "-a", archive, "--phrases")
+
+    assert done.status == 0
+    assert all("typhoon corva" in hit["sentence"]["text"].lower() for hit in json.loads(done.out))
+    assert without.status == 1
 
 
 def test_search_that_finds_nothing_exits_with_1(groundwire: Command, archive: str) -> None:
@@ -296,12 +335,19 @@ def test_demo_writes_and_checks_both_languages(groundwire: Command) -> None:
         (["add", "x.jsonl", "--context", "exact", "-a", "ARCHIVE"], 3, "context"),
         (["models", "pull", "nothing-like-it"], 2, "There are"),
         (["add"], 2, "PATHS"),
+        (["add", "nowhere/", "n*.txt", "-a", "new.archive"], 2, "there is nothing at 'nowhere/', 'n*.txt'"),
+        (["write", "x", "--from", "nowhere", "-a", "new.archive"], 2, "there is nothing at 'nowhere'"),
+        (["search", "x", "-a", "ARCHIVE", "--since", "2024-02-01", "--until", "2024-01-01"], 2, "is the later one"),
+        (["verify", "a.html", "-a", "ARCHIVE"], 2, "a page for readers"),
+        (["judge", "items.jsonl", "--embedder", "local:e6"], 2, "Did you mean"),
+        (["search", "\udcef\udcbc", "-a", "ARCHIVE"], 2, "PYTHONUTF8=1"),
     ],
 )
 def test_wrong_requests_get_one_clear_line_and_no_traceback(
     groundwire: Command, archive: str, words: list[str], status: int, said: str
 ) -> None:
     Path("items.jsonl").write_text('{"id": "1", "question": "q", "answer": "a"}\n', "utf-8")
+    Path("x.jsonl").write_text('{"text": "The river rose."}\n', "utf-8")
 
     done = groundwire(*[archive if word == "ARCHIVE" else word for word in words])
 
@@ -318,3 +364,82 @@ def test_an_unknown_setting_in_the_file_is_named(groundwire: Command) -> None:
 
     assert done.status == 2
     assert "'search.mode'" in done.err
+
+
+def test_a_path_that_is_not_there_makes_no_archive(groundwire: Command) -> None:
+    groundwire("add", "nowhere", "-a", "new.archive")
+
+    assert not Path("new.archive").exists()
+
+
+def test_the_report_of_an_add_can_be_had_as_json_with_rejects_too(groundwire: Command) -> None:
+    Path("rows.jsonl").write_text('{"text": "The river rose."}\n[]\n', "utf-8")
+
+    done = groundwire("add", "rows.jsonl", "-a", "a.archive", "--json")
+
+    assert done.status == 1
+    assert json.loads(done.out)["rejects"].endswith("rejects.jsonl")
+    assert "rows.jsonl:2: " in done.err
+
+
+def test_a_search_that_finds_nothing_says_what_the_filters_could_have_asked_for(
+    groundwire: Command, archive: str
+) -> None:
+    outlet = groundwire("search", "river", "-a", archive, "--source", "northline press agency")
+    language = groundwire("search", "river", "-a", archive, "--language", "fr")
+    day = groundwire("search", "river", "-a", archive, "--until", "1990-01-01")
+
+    assert "'Northline Press Agency'" in outlet.err
+    assert "languages: 'en', 'zh-TW'" in language.err
+    assert "days: 202" in day.err
+
+
+def test_a_language_without_a_region_means_all_its_regions(groundwire: Command, archive: str) -> None:
+    assert groundwire("search", "鐘", "-a", archive, "--language", "ZH").status == 0
+
+
+def test_show_lists_the_documents(groundwire: Command, archive: str) -> None:
+    listed = json.loads(groundwire("show", "documents", "-a", archive, "--json").out)
+
+    assert len(listed) == 40
+    assert {"id", "published", "source", "language", "title"} == set(listed[0])
+    assert "typhoon-wire-01" in groundwire("show", "documents", "-a", archive).out
+
+
+def command_in(folder: Path, words: list[str], **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "groundwire", *words],
+        cwd=folder, env={**os.environ, **environment}, capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def test_a_console_that_cannot_hold_a_character_gets_its_escape(archive: str) -> None:
+    done = command_in(Path.cwd(), ["search", "鐘", "-a", archive, "--mode", "lexical"], PYTHONIOENCODING="cp1252")
+
+    assert done.returncode == 0, done.stderr
+    assert b"\\u" in done.stdout
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(archive: str) -> None:
+    script = f"{sys.executable} -m groundwire show documents -a {archive} | head -1; echo ${{PIPESTATUS[0]}}"
+
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120)
+
+    assert done.stdout.splitlines()[-1] == "0", done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_checking_and_searching_by_words_need_no_model(groundwire: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    groundwire("add", SAMPLE, "-a", "a.archive")
+    groundwire("write", TOPIC, "-a", "a.archive", "-o", "a.md")
+    manifest = Path("a.archive/manifest.json")
+    manifest.write_text(manifest.read_text("utf-8").replace("hash:64", "local:minilm"), "utf-8")
+    monkeypatch.delenv("GROUNDWIRE_EMBEDDER")
+    monkeypatch.setenv("GROUNDWIRE_MODELS", "nowhere")
+
+    assert groundwire("verify", "a.md", "-a", "a.archive").status == 0
+    assert groundwire("search", "Corva", "--mode", "lexical", "-a", "a.archive").status == 0
+    dense = groundwire("search", "Corva", "--mode", "dense", "-a", "a.archive")
+    assert dense.status == 3
+    assert "groundwire models pull minilm" in dense.err

@@ -13,7 +13,7 @@ from groundwire.backends import lance_tables as tables
 from groundwire.backends.memory_store import best_first, checked_query, checked_vectors, source_order
 from groundwire.core.errors import ArchiveError
 from groundwire.core.ports import Counts, Matrix, Vector
-from groundwire.core.types import Document, Filter, Match, Sentence
+from groundwire.core.types import Document, Filter, Match, Sentence, Unit
 
 if TYPE_CHECKING:
     from lancedb.table import Table
@@ -99,6 +99,8 @@ class LanceStore:
             return
         held, texts = self._open()
         about, rows = tables.rows_to_write(documents, sentences, vectors=halves, revisions=revisions)
+        if tables.PASSAGE_TEXT not in texts.schema.names:  # an archive of format 1 stays as it was made
+            rows = rows.drop_columns([tables.PASSAGE_TEXT])
         names = [document.id for document in documents]
         if known := self._known(names):
             living = set(tables.scan(texts, ["write"], where=tables.isin("document_id", names))["write"].to_pylist())
@@ -163,6 +165,12 @@ class LanceStore:
             found |= {row["id"]: [] for row in self._current(["sentence_count"], silent) if row["sentence_count"] == 0}
         return {name: tuple(sorted(found[name], key=source_order)) for name in names if name in found}
 
+    def vectors(self, sentence_ids: Iterable[str]) -> Mapping[str, Vector]:
+        """The stored vectors of these sentences that are there; float32, shape (dimension,) each."""
+        rows = tables.scan(self._open()[1], ["id", "vector"], where=tables.isin("id", sentence_ids))
+        found = tables.vectors_of(rows)[:, : self._dimension]
+        return dict(zip(rows["id"].to_pylist(), found, strict=True))
+
     def dense(self, query: Vector, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
         """The k sentences with the largest dot product, at most; ``among`` limits to these sentence ids, exactly.
 
@@ -192,14 +200,18 @@ class LanceStore:
 
         return _settled(ask, k=k)
 
-    def lexical(self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
+    def lexical(
+        self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None, unit: Unit = "sentence"
+    ) -> tuple[Match, ...]:
         """The k sentences with the largest BM25 value above 0, at most; ``among`` limits to these sentence ids.
 
         The query is plain text: any of its words may match, and no character has a meaning of its own. A restriction
-        does not change values.
+        does not change values. With the unit ``passage`` the texts of passages are counted, and a match names one by
+        its first sentence.
 
         Raises:
             ValueError: k is negative.
+            ArchiveError: the archive was made before the texts of passages were kept.
         """
         from lancedb.query import MatchQuery
 
@@ -208,7 +220,13 @@ class LanceStore:
         # beside an unindexed tail the engine counts only what a prefilter leaves; a postfilter keeps its counts true
         everything = texts.count_rows() if allowed is not None and tables.tail_length(texts) else 0
 
-        terms = MatchQuery(query, "text")  # type: ignore[call-arg]  # mypy does not see the defaults of pydantic fields
+        column = "text" if unit == "sentence" else tables.PASSAGE_TEXT
+        if column not in texts.schema.names:
+            raise ArchiveError(
+                f"{self._path} was made before groundwire counted the words of passages: leave search.passage_words at "
+                "0, or add the documents to a new archive"
+            )
+        terms = MatchQuery(query, column)  # type: ignore[call-arg]  # mypy does not see the defaults of pydantic fields
 
         def ask(limit: int) -> list[Match]:
             search = texts.search(terms, query_type="fts").limit(max(limit, everything))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire.backends.memory_store import passage_texts
 from groundwire.core.errors import ArchiveError, MissingExtra
 from groundwire.core.types import Document, Filter, Match, Sentence
 
@@ -34,6 +35,9 @@ DOCUMENTS = "documents"
 SENTENCES = "sentences"
 SENTENCE_COLUMNS = ("id", "document_id", "passage", "start", "end", "text")
 DOCUMENT_COLUMNS = ("id", "text", "title", "published", "source", "url", "language", "origin", "notes")
+
+PASSAGE_TEXT = "passage_text"
+"""The column that holds the text of a passage in the row of its first sentence; null elsewhere, which BM25 skips."""
 
 EXACT_BELOW = 10_000
 """Rows below which no vector index is built: an exact scan is as fast there and misses nothing."""
@@ -107,15 +111,17 @@ def _open(database: DBConnection, name: str, present: set[str], *, schema: pa.Sc
 def _complete_indexes(documents: Table, sentences: Table) -> None:
     from lancedb.index import FTS, BTree
 
+    # the engine's list of stop words is that of all languages at once: it would lose "war", "man", "dog" and "AI"
+    by_words = FTS(base_tokenizer="icu", with_position=False, remove_stop_words=False)
     wanted = (
         (documents, "id", BTree()),
         (sentences, "id", BTree()),
         (sentences, "document_id", BTree()),
-        # the engine's list of stop words is that of all languages at once: it would lose "war", "man", "dog" and "AI"
-        (sentences, "text", FTS(base_tokenizer="icu", with_position=False, remove_stop_words=False)),
+        (sentences, "text", by_words),
+        (sentences, PASSAGE_TEXT, by_words),
     )
     for table, column, config in wanted:
-        if index_of(table, column) is None:
+        if column in table.schema.names and index_of(table, column) is None:
             table.create_index(column, config=config)
 
 
@@ -159,6 +165,7 @@ def _sentences_schema(dimension: int) -> pa.Schema:
             pa.field("start", pa.int32()),
             pa.field("end", pa.int32()),
             pa.field("text", pa.string()),
+            pa.field(PASSAGE_TEXT, pa.string()),
             pa.field("published", pa.date32()),
             pa.field("source", pa.string()),
             pa.field("language", pa.string()),
@@ -200,6 +207,8 @@ def rows_to_write(
     about = pa.table(of_documents, schema=_documents_schema())
     of_owner = pa.array(owners)
     columns |= {name: about[name].take(of_owner) for name in ("write", "published", "source", "language")}
+    of_passages = passage_texts(sentences)
+    columns[PASSAGE_TEXT] = [of_passages.get(number) for number in range(len(sentences))]
     flat = pa.array(widened(vectors).reshape(-1))
     columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, _width(vectors.shape[1]))
     schema = _sentences_schema(vectors.shape[1])
@@ -214,6 +223,13 @@ def document_of(row: Mapping[str, Any]) -> Document:
 def sentences_of(rows: pa.Table) -> list[Sentence]:
     """The sentences of rows that hold all ``SENTENCE_COLUMNS``."""
     return list(map(Sentence, *(rows[name].to_pylist() for name in SENTENCE_COLUMNS)))
+
+
+def vectors_of(rows: pa.Table) -> NDArray[np.float32]:
+    """The vectors of rows that hold the column ``vector``, as wide as the table holds them; shape (rows, width)."""
+    column = rows["vector"].combine_chunks()
+    numbers = np.asarray(column.flatten(), dtype=np.float32)
+    return numbers.reshape(len(column), column.type.list_size)
 
 
 def matches_of(rows: pa.Table, *, values: Sequence[float]) -> list[Match]:

@@ -5,29 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.core.ports import Counts, Matrix, Vector
 from groundwire.core.text import words
-from groundwire.core.types import Document, Filter, Match, Sentence
+from groundwire.core.types import Document, Filter, Match, Sentence, Unit
 
 _SATURATION = 1.2
 """BM25's k1: how soon more of the same word stops to count."""
 _LENGTH_SHARE = 0.75
 """BM25's b: how much a long sentence pays for its length."""
+Precision = Literal["float16", "float32"]
 _HALF_MAX = float(np.finfo(np.float16).max)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A document as it lies in the store; ``vectors`` are float16, one row a sentence."""
+    """A document as it lies in the store; ``vectors`` has one row a sentence."""
 
     document: Document
     revision: str
     sentences: tuple[Sentence, ...]
-    vectors: NDArray[np.float16]
+    vectors: Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,36 +37,38 @@ class _Table:
     """All sentences in one row order, for dense search."""
 
     sentences: tuple[Sentence, ...]
-    vectors: NDArray[np.float16]
+    vectors: Matrix
     row_of: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Postings:
-    """For each word the rows that hold it and how often, and what length each row has."""
+    """For each word the texts that hold it and how often, what length each text has, and which row it stands for."""
 
-    rows_of: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
+    texts_of: Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
     lengths: NDArray[np.float64]
+    rows: NDArray[np.int64]
 
 
 class MemoryStore:
     """Keeps everything in memory and computes every value; nothing is approximated and nothing is saved.
 
-    Vectors are kept in float16, as the store on disk keeps them, and multiplied in float32. BM25 is Lucene's
-    (k1 1.2, b 0.75, ln(1 + (N - n + 0.5) / (n + 0.5))) over the words of ``core.text.words``, each word of the query
-    counted once; N, n and the mean length are those of the whole store, whatever a filter leaves.
+    Vectors are kept in float16, as the store on disk keeps them, or in float32, and multiplied in float32. BM25 is
+    Lucene's (k1 1.2, b 0.75, ln(1 + (N - n + 0.5) / (n + 0.5))) over the words of ``core.text.words``, each word of the
+    query counted once; N, n and the mean length are those of the whole store, whatever a filter leaves.
 
     Source:
         Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009); Lucene's BM25Similarity.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, *, precision: Precision = "float16") -> None:
         if dimension < 1:
             raise ValueError(f"a store needs vectors of 1 number or more, got dimension {dimension}")
         self._dimension = dimension
+        self._precision: Precision = precision
         self._kept: dict[str, _Kept] = {}
         self._table: _Table | None = None
-        self._postings: _Postings | None = None
+        self._postings: dict[Unit, _Postings] = {}
 
     @property
     def dimension(self) -> int:
@@ -80,12 +84,13 @@ class MemoryStore:
             ValueError: as ``checked_vectors`` says.
         """
         halves = checked_vectors(documents, sentences, vectors=vectors, revisions=revisions, dimension=self._dimension)
+        kept = halves if self._precision == "float16" else np.asarray(vectors, dtype=np.float32)
         rows: dict[str, list[int]] = {document.id: [] for document in documents}
         for row, sentence in enumerate(sentences):
             rows[sentence.document_id].append(row)
         for document, revision in zip(documents, revisions, strict=True):
             own = sorted(rows[document.id], key=lambda row: source_order(sentences[row]))
-            self._kept[document.id] = _Kept(document, revision, tuple(sentences[row] for row in own), halves[own])
+            self._kept[document.id] = _Kept(document, revision, tuple(sentences[row] for row in own), kept[own])
         self._forget()
 
     def remove(self, document_ids: Iterable[str]) -> int:
@@ -97,7 +102,7 @@ class MemoryStore:
     def finish(self) -> None:
         """Build what the searches read, so that the first query does not pay for it."""
         self._searchable()
-        self._counted()
+        self._counted("sentence")
 
     def revisions(self) -> Mapping[str, str]:
         """Id -> content hash of every document."""
@@ -116,6 +121,12 @@ class MemoryStore:
         """All sentences of these documents that are there, in source order."""
         return {name: self._kept[name].sentences for name in document_ids if name in self._kept}
 
+    def vectors(self, sentence_ids: Iterable[str]) -> Mapping[str, Vector]:
+        """The stored vectors of these sentences that are there; float32, shape (dimension,) each."""
+        table = self._searchable()
+        names = (name for name in sentence_ids if name in table.row_of)
+        return {name: table.vectors[table.row_of[name]].astype(np.float32) for name in names}
+
     def dense(self, query: Vector, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
         """The k sentences with the largest dot product, at most; ``among`` limits to these sentence ids.
 
@@ -129,13 +140,17 @@ class MemoryStore:
         values = np.einsum("ij,j->i", table.vectors[rows].astype(np.float32), vector)
         return self._best(rows, values, k=k)
 
-    def lexical(self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
+    def lexical(
+        self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None, unit: Unit = "sentence"
+    ) -> tuple[Match, ...]:
         """The k sentences with the largest BM25 value above 0, at most; ``among`` limits to these sentence ids.
+
+        With the unit ``passage`` the texts of passages are counted, and a match names one by its first sentence.
 
         Raises:
             ValueError: k is negative.
         """
-        values = self._bm25(query)
+        values = self._bm25(query, unit)
         rows = self._allowed(where, among)
         rows = rows[values[rows] > 0]
         return self._best(rows, values[rows], k=k)
@@ -151,47 +166,58 @@ class MemoryStore:
 
     def _forget(self) -> None:
         self._table = None
-        self._postings = None
+        self._postings = {}
 
     def _searchable(self) -> _Table:
         if self._table is None:
             kept = [self._kept[name] for name in sorted(self._kept)]
             sentences = tuple(sentence for one in kept for sentence in one.sentences)
-            blank = np.zeros((0, self._dimension), dtype=np.float16)
+            blank = np.zeros((0, self._dimension), dtype=self._precision)
             vectors = np.concatenate([blank, *(one.vectors for one in kept)])
             self._table = _Table(sentences, vectors, {sentence.id: row for row, sentence in enumerate(sentences)})
         return self._table
 
-    def _counted(self) -> _Postings:
-        if self._postings is None:
+    def _counted(self, unit: Unit) -> _Postings:
+        if unit not in self._postings:
+            texts = self._texts(unit)
             found: dict[str, tuple[list[int], list[int]]] = {}
             lengths = []
-            for row, sentence in enumerate(self._searchable().sentences):
-                counts = Counter(words(sentence.text))
+            for number, text in enumerate(texts.values()):
+                counts = Counter(words(text))
                 lengths.append(counts.total())
                 for word, times in counts.items():
-                    rows, often = found.setdefault(word, ([], []))
-                    rows.append(row)
+                    numbers, often = found.setdefault(word, ([], []))
+                    numbers.append(number)
                     often.append(times)
-            self._postings = _Postings(
-                {word: (np.array(rows), np.array(often, dtype=np.float64)) for word, (rows, often) in found.items()},
+            self._postings[unit] = _Postings(
+                {word: (np.array(texts), np.array(often, dtype=np.float64)) for word, (texts, often) in found.items()},
                 np.array(lengths, dtype=np.float64),
+                np.array(list(texts), dtype=np.int64),
             )
-        return self._postings
+        return self._postings[unit]
 
-    def _bm25(self, query: str) -> NDArray[np.float64]:
-        postings = self._counted()
+    def _texts(self, unit: Unit) -> Mapping[int, str]:
+        """What is counted, by the row that it stands for: every sentence, or every passage at its first sentence."""
+        sentences = self._searchable().sentences
+        if unit == "sentence":
+            return {row: sentence.text for row, sentence in enumerate(sentences)}
+        return passage_texts(sentences)
+
+    def _bm25(self, query: str, unit: Unit) -> NDArray[np.float64]:
+        postings = self._counted(unit)
         total = len(postings.lengths)
         values = np.zeros(total)
         mean = postings.lengths.mean() if total else 0.0
         for word in sorted(set(words(query))):
-            if word not in postings.rows_of:
+            if word not in postings.texts_of:
                 continue
-            rows, often = postings.rows_of[word]
-            rarity = np.log1p((total - len(rows) + 0.5) / (len(rows) + 0.5))
-            penalty = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * postings.lengths[rows] / mean)
-            values[rows] += rarity * often * (_SATURATION + 1) / (often + penalty)
-        return values
+            texts, often = postings.texts_of[word]
+            rarity = np.log1p((total - len(texts) + 0.5) / (len(texts) + 0.5))
+            penalty = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * postings.lengths[texts] / mean)
+            values[texts] += rarity * often * (_SATURATION + 1) / (often + penalty)
+        of_rows = np.zeros(len(self._searchable().sentences))
+        of_rows[postings.rows] = values
+        return of_rows
 
     def _allowed(self, where: Filter, among: Sequence[str] | None) -> NDArray[np.int64]:
         table = self._searchable()
@@ -266,6 +292,14 @@ def best_first(matches: Iterable[Match], *, k: int) -> tuple[Match, ...]:
     if k < 0:
         raise ValueError(f"k is how many sentences to return, 0 or more, got {k}")
     return tuple(sorted(matches, key=lambda match: (-match.value, match.sentence.id))[:k])
+
+
+def passage_texts(sentences: Sequence[Sentence]) -> dict[int, str]:
+    """The text of every passage, its sentences joined in source order, by the place of its first sentence."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for place in sorted(range(len(sentences)), key=lambda place: source_order(sentences[place])):
+        groups.setdefault((sentences[place].document_id, sentences[place].passage), []).append(place)
+    return {places[0]: " ".join(sentences[place].text for place in places) for places in groups.values()}
 
 
 def source_order(sentence: Sentence) -> tuple[int, int, str]:

@@ -13,23 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.core.errors import MissingExtra, ModelError, UnreadableInput, UsageError
-from groundwire.core.ports import Matrix, Role
+from groundwire.core.ports import Matrix, Role, TokenVectors
 
 _log = logging.getLogger(__name__)
 _BATCH_TOKENS = 512
 """More in one batch is not faster: 16 sentences of 25 tokens, or 2 passages of 200 (benchmarks/bench_embedder.py)."""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenVectors:
-    """What an encoder makes of one text, token by token; prefix and special tokens are left out.
-
-    ``vectors`` has shape (tokens, dimension), float32, not normed. ``offsets`` has shape (tokens, 2): code points into
-    the text, end exclusive; a span may begin with the white space before its word.
-    """
-
-    vectors: Matrix
-    offsets: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +89,12 @@ class OnnxEmbedder:
     def embed_tokens(self, texts: Sequence[str], *, role: Role = "passage") -> tuple[TokenVectors, ...]:
         """The vectors of every text's own tokens, in order, after one pass over the text with its prefix.
 
+        A text that was cut at ``max_tokens`` is not counted in ``truncated``: its vectors say that they are not whole.
+
         Raises:
             UnreadableInput: a text holds half a surrogate pair.
         """
-        encodings = self._encode(texts, role)
+        encodings = [self._encode_one(self._prefixes[role] + text, number) for number, text in enumerate(texts)]
         prefix = len(self._prefixes[role])
         made: dict[int, TokenVectors] = {}
         for batch, hidden in self._run(encodings):
@@ -113,9 +103,20 @@ class OnnxEmbedder:
                 special = np.array(encodings[number].special_tokens_mask, bool)
                 own = ~special & (spans[:, 1] > prefix)
                 made[number] = TokenVectors(
-                    vectors=hidden[row, : len(spans)][own], offsets=np.maximum(spans[own] - prefix, 0)
+                    vectors=hidden[row, : len(spans)][own],
+                    offsets=np.maximum(spans[own] - prefix, 0),
+                    whole=not encodings[number].overflowing,
                 )
         return tuple(made[number] for number in range(len(texts)))
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens the text has by itself, without prefix and special tokens, however long it is.
+
+        Raises:
+            UnreadableInput: the text holds half a surrogate pair.
+        """
+        found = self._encode_one(text, 0)
+        return sum(len(part.ids) - sum(part.special_tokens_mask) for part in (found, *found.overflowing))
 
     def _encode(self, texts: Sequence[str], role: Role) -> list[Any]:
         prefix = self._prefixes[role]

@@ -21,8 +21,7 @@ def list_(json_: bool) -> None:
     """What can be had, what it is for, and what is here."""
     from groundwire.flow import overview
 
-    found = overview.model_rows()
-    show.as_json(found) if json_ else show.table(("name", "here", "size", "licence", "for"), found)
+    show.rows(("name", "here", "size", "licence", "for"), overview.model_rows(), json_=json_)
 
 
 @models.command()
@@ -58,5 +57,5 @@ def doctor(json_: bool) -> None:
     from groundwire.flow.settings import load
 
     found = overview.examine(load(folder=Path.cwd(), environment=os.environ, flags={}))
-    show.as_json(found) if json_ else show.table(("part", "state", "about"), found)
+    show.rows(("part", "state", "about"), found, json_=json_)
     sys.exit(0 if all(state != "broken" for _, state, _ in found) else 1)

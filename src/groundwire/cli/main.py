@@ -17,7 +17,7 @@ import click
 
 from groundwire.cli import show
 from groundwire.cli.machine import doctor, models
-from groundwire.core.errors import CannotDo, GroundwireError, NothingFound, UsageError
+from groundwire.core.errors import GroundwireError, NothingFound, UsageError
 
 if TYPE_CHECKING:
     from groundwire.core.types import Filter
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from groundwire.retrieval.index import Archive
 
 EXIT_YES, EXIT_NO, EXIT_USAGE, EXIT_CANNOT = 0, 1, 2, 3
+
+_LANGUAGES = {
+    "zh": ("zh", "zh-TW", "zh-CN"), "zh-tw": ("zh-TW",), "zh-cn": ("zh-CN",),
+    "en": ("en",), "ja": ("ja",), "ko": ("ko",),
+}  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., None])
 Flags = dict[str, object]
@@ -41,8 +46,8 @@ def _filters(command: Command) -> Command:
     for option in (
         click.option("--language", "languages", multiple=True, metavar="TAG", help="Only this language; repeatable."),
         click.option("--source", "sources", multiple=True, metavar="NAME", help="Only this outlet; repeatable."),
-        click.option("--until", type=day, help="Published on this day or earlier (YYYY-MM-DD)."),
-        click.option("--since", type=day, help="Published on this day or later (YYYY-MM-DD)."),
+        click.option("--until", type=day, metavar="DAY", help="Published on this day or earlier (YYYY-MM-DD)."),
+        click.option("--since", type=day, metavar="DAY", help="Published on this day or later (YYYY-MM-DD)."),
     ):
         command = option(command)
     return command
@@ -63,7 +68,8 @@ main.add_command(doctor)
 @_archive
 @_embedder
 @_map
-@click.option("--context", type=click.Choice(["passage", "exact"]), help="What a sentence remembers (new archives).")
+@click.option("--context", type=click.Choice(["passage", "exact", "pooled_rest", "pooled"]),
+              help="What a sentence remembers (new archives).")  # fmt: skip
 @click.option("--date-order", type=click.Choice(["day", "month"]), help="Which comes first in dates like 5/6/2024.")
 @click.option("--rejects", metavar="FILE", help="Where rejected rows are listed; default: in the archive.")
 @_json
@@ -74,8 +80,9 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
     JSONL, JSON, CSV, Markdown, plain text and HTML are read. What is there already stays; what changed is replaced.
     Exits with 1 when something was rejected.   Example: groundwire add stories/ --archive stories.archive
     """
-    from groundwire.flow.adding import add_files
+    from groundwire.flow.adding import add_files, require_something
 
+    require_something(paths)
     loaded = _settings(
         {
             "archive": archive, "embedder": embedder, "index.context": context, "read.date_order": date_order,
@@ -96,37 +103,41 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
 @click.argument("query")
 @_archive
 @click.option("-k", type=int, help="How many sentences.")
+@click.option("--preset", type=click.Choice(["passages", "sentences", "pareto", "window", "dslr", "mmr", "best"]),
+              help="A way to search with a name; options beside it win.")  # fmt: skip
 @click.option("--mode", type=click.Choice(["dense", "lexical", "hybrid"]), help="By meaning, by words, or both.")
 @click.option("--sentence-weight", type=float, help="0 (passage only) to 1 (sentence only).")
+@click.option("--phrases", is_flag=True, help="Parts of QUERY in quotation marks must occur as they stand.")
 @click.option("--pack", "pack_", type=int, metavar="TOKENS", help="Pack what is found under a budget of tokens.")
 @_filters
 @_json
-def search(query: str, archive: str | None, k: int | None, mode: str | None, sentence_weight: float | None,
-           pack_: int | None, since: date | None, until: date | None, sources: tuple[str, ...],
-           languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
+def search(query: str, archive: str | None, k: int | None, preset: str | None, mode: str | None,
+           sentence_weight: float | None, phrases: bool, pack_: int | None, since: date | None, until: date | None,
+           sources: tuple[str, ...], languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
     """Find the sentences of the archive that answer QUERY.
 
     Exits with 1 when nothing is found.   Example: groundwire search "flood relief" -k 5 --since 2024-10-01
     """
-    from groundwire.flow.pipeline import search_settings
-    from groundwire.retrieval.pack import pack
+    from groundwire.flow.overview import filter_hint
+    from groundwire.flow.pipeline import pack_hits, search_settings
 
     loaded = _settings(
-        {"archive": archive, "search.k": k, "search.mode": mode, "search.sentence_weight": sentence_weight,
-         "search.budget_tokens": pack_}
+        {"archive": archive, "search.k": k, "search.preset": preset, "search.mode": mode,
+         "search.sentence_weight": sentence_weight, "search.phrases": phrases or None, "search.budget_tokens": pack_}
     )  # fmt: skip
     options = loaded.settings.search
     with _opened(loaded) as opened:
-        settings = search_settings(options, _where(since, until, sources=sources, languages=languages))
-        found = opened.search(query, k=options.k, settings=settings)
+        where = _where(since, until, sources=sources, languages=languages)
+        found = opened.search(query, k=options.k, settings=search_settings(options, where))
+        hint = "" if found else filter_hint(opened, where)
         documents = opened.store.documents({hit.sentence.document_id for hit in found})
-    if pack_ is not None:
-        packed = pack(found, budget_tokens=options.budget_tokens)
+        packed = None if pack_ is None else pack_hits(opened, found, settings=loaded.settings)
+    if packed is not None:
         show.as_json(packed) if json_ else show.evidence(packed, documents)
     else:
-        show.as_json(found) if json_ else show.hits(found, documents)
+        show.hits_as_json(found, documents) if json_ else show.hits(found, documents)
     if not found:
-        show.say(f"nothing found for '{query}'")
+        show.say(f"nothing found for '{query}'{hint}")
     sys.exit(EXIT_YES if found else EXIT_NO)
 
 
@@ -148,7 +159,7 @@ def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[st
     Prints Markdown, unless --out or --json says otherwise. Exits with 1 when the archive holds nothing on the topic or
     a claim is not supported.   Example: groundwire write "Flood relief" --from stories/ -o flood.html -o flood.md
     """
-    from groundwire.flow.adding import add_files
+    from groundwire.flow.adding import add_files, require_something
     from groundwire.flow.exports import export, save, suffixes_of
     from groundwire.flow.pipeline import write_article
 
@@ -157,6 +168,8 @@ def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[st
          "write.keep_at_least": keep_at_least}
     )  # fmt: skip
     suffixes_of(out)
+    if from_:
+        require_something(from_)
     where = _where(since, until, sources=sources, languages=languages)
     with _opened(loaded, create=bool(from_)) as opened:
         if from_:
@@ -200,7 +213,7 @@ def verify(article: Path, archive: str | None, json_: bool) -> None:
 @main.command()
 @click.argument("items", type=click.Path(path_type=Path))
 @_map
-@_embedder
+@click.option("--embedder", metavar="NAME", help="Compare meaning beside words; default: words alone.")
 @click.option("--rubric", "rubrics", multiple=True, metavar="NAME", help="Only this rubric; repeatable.")
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Write every judgement as JSONL.")
 @click.option("--seed", type=int, help="Of the bootstrap.")
@@ -214,18 +227,18 @@ def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[st
     """
     from groundwire.flow.experiment import judge_file
 
-    loaded = _settings({"embedder": embedder, "judge.seed": seed, "read.map": _mapping(map_)})
+    loaded = _settings({"judge.embedder": embedder, "judge.seed": seed, "judge.map": _mapping(map_)})
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
     with show.progress("judging") as progress:
-        judged = judge_file(
-            items, settings=loaded.settings, rubrics=rubrics, explicit_embedder=_is_given(loaded), progress=progress
-        )
+        judged = judge_file(items, settings=loaded.settings, rubrics=rubrics, progress=progress)
     for note in judged.notes:
         show.say(note)
     if out is not None:
         judged.save(out)
         show.say(f"wrote {len(judged.judgements)} judgements to {out}")
     show.as_json(judged.summaries) if json_ else show.summaries(judged.summaries)
-    sys.exit(EXIT_YES if not judged.rejected else EXIT_NO)
+    sys.exit(EXIT_YES if judged.judgements and not judged.rejected else EXIT_NO)
 
 
 @main.command(name="show")
@@ -233,7 +246,7 @@ def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[st
 @_archive
 @_json
 def show_(what: str, archive: str | None, json_: bool) -> None:
-    """Show WHAT: archive (default), settings, or a document of the archive by its id.
+    """Show WHAT: archive (default), documents, settings, or a document of the archive by its id.
 
     Exits with 1 when there is no such document.   Example: groundwire show typhoon-wire-01
     """
@@ -241,10 +254,13 @@ def show_(what: str, archive: str | None, json_: bool) -> None:
 
     loaded = _settings({"archive": archive})
     if what == "settings":
-        rows = overview.settings_rows(loaded)
-        show.as_json(rows) if json_ else show.table(("setting", "value", "from"), rows)
+        show.rows(("setting", "value", "from"), overview.settings_rows(loaded), json_=json_)
         return
     with _opened(loaded) as opened:
+        if what == "documents":
+            heads = ("id", "published", "source", "language", "title")
+            show.rows(heads, overview.document_rows(opened), json_=json_)
+            return
         found = overview.archive_facts(opened) if what == "archive" else overview.document_facts(opened, what)
     if json_:
         show.as_json(found)
@@ -269,29 +285,46 @@ def demo(folder: Path, embedder: str | None) -> None:
 
 def run() -> None:
     """Run the command; every error that groundwire knows becomes one line on stderr and an exit status."""
+    show.prepare()
     try:
-        ended = main.main(standalone_mode=False)
-        sys.exit(ended if isinstance(ended, int) else EXIT_YES)
-    except click.Abort:
+        _refuse_undecoded(sys.argv[1:])
+        with main.make_context("groundwire", sys.argv[1:]) as context:
+            main.invoke(context)
+        sys.stdout.flush()
+        sys.exit(EXIT_YES)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        show.say("groundwire: stopped; what was committed is kept. Run the same command again to go on")
         sys.exit(EXIT_CANNOT)
-    except click.ClickException as error:
+    except (click.ClickException, GroundwireError, OSError) as error:
+        sys.exit(_explained(error))
+
+
+def _explained(error: click.ClickException | GroundwireError | OSError) -> int:
+    """Say what went wrong in a line, and return the exit status for it."""
+    if isinstance(error, BrokenPipeError):
+        # Whoever read our output has seen enough; what is still buffered must not complain at the end either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_YES
+    if isinstance(error, click.ClickException):
         error.show()
-        sys.exit(EXIT_USAGE)
-    except NothingFound as error:
-        _complain(error)
+        return EXIT_USAGE
+    about = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+    show.say(f"groundwire: {about}")
+    if isinstance(error, NothingFound):
         for line in error.searched:
             show.say(f"  searched: {line}")
-        sys.exit(EXIT_NO)
-    except UsageError as error:
-        _complain(error)
-        sys.exit(EXIT_USAGE)
-    except (CannotDo, OSError) as error:
-        _complain(error)
-        sys.exit(EXIT_CANNOT)
+        return EXIT_NO
+    return EXIT_USAGE if isinstance(error, UsageError) else EXIT_CANNOT
 
 
-def _complain(error: GroundwireError | OSError) -> None:
-    show.say(f"groundwire: {error}")
+def _refuse_undecoded(words: list[str]) -> None:
+    for word in words:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise UsageError(
+                "an argument could not be decoded in this locale. Set LC_ALL=C.UTF-8 or PYTHONUTF8=1 and run it again"
+            )
 
 
 def _settings(flags: Flags) -> Loaded:
@@ -336,5 +369,8 @@ def _where(since: date | None, until: date | None, *, sources: tuple[str, ...], 
 
     from groundwire.core.types import Filter
 
-    days = [day.date() if isinstance(day, datetime) else day for day in (since, until)]
-    return Filter(days[0], days[1], sources, languages)
+    first, last = (day.date() if isinstance(day, datetime) else day for day in (since, until))
+    if first and last and first > last:
+        raise UsageError(f"nothing is published since {first} and until {last}: the first day is the later one")
+    tags = [tag for given in languages for tag in _LANGUAGES.get(given.lower(), (given,))]
+    return Filter(first, last, sources, tuple(dict.fromkeys(tags)))

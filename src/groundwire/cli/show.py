@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date
+from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from groundwire.core.ports import Progress
     from groundwire.core.types import Document, Evidence, Hit, Interval, Verdict
     from groundwire.evaluation.stats import Summary
+
+
+def prepare() -> None:
+    """Let a stream that cannot hold a character print its escape instead of failing (a console in cp1252, say)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(message: str) -> None:
@@ -50,6 +59,24 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         click.echo("  ".join(cells).rstrip())
 
 
+def rows(heads: Sequence[str], found: Sequence[Sequence[str]], *, json_: bool) -> None:
+    """Data: a table, or a list of objects."""
+    if json_:
+        as_json([dict(zip(heads, row, strict=True)) for row in found])
+    else:
+        table(heads, found)
+
+
+def hits_as_json(found: Sequence[Hit], documents: Mapping[str, Document]) -> None:
+    """Data: hits with the head of their document."""
+    rows = []
+    for hit in found:
+        document = documents[hit.sentence.document_id]
+        about = {"title": document.title, "source": document.source, "published": document.published}
+        rows.append({**asdict(hit), **about})
+    as_json(rows)
+
+
 def hits(found: Sequence[Hit], documents: Mapping[str, Document]) -> None:
     """Ranked sentences with where they stand."""
     for hit in found:
@@ -60,20 +87,24 @@ def hits(found: Sequence[Hit], documents: Mapping[str, Document]) -> None:
 def evidence(packed: Evidence, documents: Mapping[str, Document]) -> None:
     """Packed sentences under the head of their document, then what was left out."""
     last = ""
+    headers = dict(packed.headers)
     for hit in packed.hits:
         document = documents[hit.sentence.document_id]
         if document.id != last:
-            click.echo(f"# {_head(document)}")
+            click.echo(f"# {headers.get(document.id) or _head(document)}")
             last = document.id
         click.echo(" ".join(hit.sentence.text.split()))
-    say(f"{packed.tokens} of {packed.budget} tokens, {len(packed.hits)} sentences; {len(packed.dropped)} left out")
+    counted = f"{packed.tokens} of {packed.budget} tokens ({packed.tokenizer})"
+    say(f"{counted}, {len(packed.hits)} sentences; {len(packed.dropped)} left out")
+    for dropped in packed.dropped:
+        say(f"  left out, rank {dropped.hit.rank}: {dropped.reason}")
 
 
 def verdicts(found: Sequence[Verdict]) -> None:
     """One line a claim, with the reason and the checks that failed."""
     for verdict in found:
         click.echo(f"{verdict.support:<12} {verdict.claim.id:<4} {verdict.claim.text}")
-        if verdict.support != "supported":
+        if verdict.reason:
             click.echo(f"{'':<17} {verdict.reason}")
     supported = sum(verdict.support == "supported" for verdict in found)
     say(f"{supported} of {len(found)} claims supported")
@@ -159,6 +190,8 @@ def _plain(value: object) -> object:
         return [_plain(item) for item in value]
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

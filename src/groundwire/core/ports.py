@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire.core.types import Document, Filter, Match, Sentence
+from groundwire.core.types import Document, Filter, Match, Sentence, Unit
 
 Matrix = NDArray[np.floating[Any]]
 """Rows are vectors; float32 unless a docstring says otherwise."""
@@ -35,6 +35,36 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, role: Role = "passage") -> Matrix:
         """Embed texts in order; float32, shape (len(texts), dimension), also when there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """What an encoder makes of one text, token by token; prefix and special tokens are left out.
+
+    ``vectors`` has shape (tokens, dimension), float32, not normed. ``offsets`` has shape (tokens, 2): code points into
+    the text, end exclusive; a span may begin with the white space before its word. ``whole`` is False where the text
+    was longer than the encoder's window: then the tokens of its end are missing.
+    """
+
+    vectors: Matrix
+    offsets: NDArray[np.int64]
+    whole: bool = True
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also gives the vectors of the tokens of a text; the contexts from one pass need one."""
+
+    def embed_tokens(self, texts: Sequence[str], *, role: Role = "passage") -> tuple[TokenVectors, ...]:
+        """The vectors of every text's own tokens, in order, after one pass over the text."""
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """An embedder that also counts the tokens of a text as its encoder cuts it."""
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens the text has by itself, without prefix and special tokens; 0 and up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +119,19 @@ class VectorStore(Protocol):
     def sentences(self, document_ids: Iterable[str]) -> Mapping[str, tuple[Sentence, ...]]:
         """All sentences of these documents that are there, in source order; () for a document that has none."""
 
+    def vectors(self, sentence_ids: Iterable[str]) -> Mapping[str, Vector]:
+        """The stored vectors of these sentences that are there; float32, shape (dimension,) each."""
+
     def dense(self, query: Vector, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
         """The k sentences with the largest dot product, at most; ``among`` limits to these sentence ids, exactly."""
 
-    def lexical(self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
-        """The k sentences with the largest BM25 value above 0; ``among`` limits to these sentence ids."""
+    def lexical(
+        self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None, unit: Unit = "sentence"
+    ) -> tuple[Match, ...]:
+        """The k sentences with the largest BM25 value above 0; ``among`` limits to these sentence ids.
+
+        With the unit ``passage`` the words of whole passages count, and a match names a passage by its first sentence.
+        """
 
     def counts(self) -> Counts:
         """How much is there."""

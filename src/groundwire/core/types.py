@@ -15,7 +15,10 @@ Support = Literal["supported", "partly", "contradicted", "not_found", "backgroun
 Outcome = Literal["read", "recovered", "abstained", "out_of_range", "truncated", "unreadable"]
 Mode = Literal["dense", "lexical", "hybrid"]
 Fusion = Literal["zscore", "rrf"]
-Context = Literal["passage", "exact"]
+Context = Literal["passage", "exact", "pooled_rest", "pooled"]
+Shape = Literal["sentences", "passages", "windows", "sifted", "diverse"]
+Preset = Literal["passages", "sentences", "pareto", "window", "dslr", "mmr", "best"]
+Unit = Literal["sentence", "passage"]
 Part = Literal["text", "title"]
 
 
@@ -113,12 +116,18 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Hits that fit a budget of ``budget`` tokens, in source order inside each document."""
+    """Hits that fit a budget of ``budget`` tokens, in source order inside each document.
+
+    ``headers`` are the lines that head documents, by document id, where they were asked for; ``tokens`` counts them.
+    ``tokenizer`` names what counted.
+    """
 
     hits: tuple[Hit, ...]
     tokens: int
     budget: int
     dropped: tuple[Dropped, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    tokenizer: str = "estimate"
 
 
 @dataclass(frozen=True, slots=True)

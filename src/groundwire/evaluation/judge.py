@@ -371,4 +371,4 @@ def _without_value(case: _Case, rubric: Rubric) -> tuple[Outcome, str]:
 
 
 def _answerable(reference: str | None) -> bool:
-    return reference is not None and bool(reference.strip()) and not measures.is_refusal(reference)
+    return reference is not None and not measures.holds_no_answer(reference)

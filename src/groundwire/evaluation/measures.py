@@ -14,6 +14,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal
 
+from groundwire.core.numerals import flatten
 from groundwire.core.sentences import split_sentences
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -203,59 +204,67 @@ def _squeezed(text: str) -> str:
     return " ".join(_PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).lower()).split())
 
 
-_SOURCE_EN = (
-    r"(?:archive|articles?|context|contexts|documents?|evidence|excerpts?|information|materials?|passages?|references?"
-    r"|reports?|results|snippets?|sources?|texts?)"
-)
-_SOURCE_ZH = (
-    r"(?:資料|资料|文件|文章|文中|文本|上下文|檔案|档案|來源|来源|報導|报道|內容|内容|文獻|文献|原文|段落|材料"
-    r"|資訊|信息)"
-)
-_REFUSES = re.compile(
-    "|".join(
-        (
-            (
-                rf"\b{_SOURCE_EN}\b[^,;]{{0,40}}\b(?:(?:do|does|did)(?: not|n't)|(?:is|are|was|were)(?: not|n't)"
-                r"|fails? to) (?:\w+ )?(?:address|answer|available|clear|contain|cover|discuss|enough|explain|give"
-                r"|hold|include|indicate|mention|offer|provide|reveal|say|specif\w+|state|sufficient|tell)"
-            ),
-            (
-                r"\b(?:i|we) (?:(?:do not|don't|did not|didn't) (?:have|know|find)|(?:cannot|can't|could not|couldn't"
-                r"|am unable to|am not able to|are unable to) (?:answer|determine|find|give|provide|say|tell))"
-            ),
-            (
-                r"\bthere(?: is|'s| was| are) (?:no|not enough|insufficient) (?:\w+ ){0,2}"
-                r"(?:information|mention|details?|data)"
-            ),
-            (
-                r"\b(?:no|not enough|insufficient) (?:\w+ ){0,2}(?:information|mention|details?)\b[^.]{0,60}"
-                r"\b(?:available|found|given|provided|to answer)"
-            ),
-            r"\b(?:question|answer) (?:cannot|can't|can not|could not) be (?:answered|determined|found)",
-            (
-                r"^(?:n/?a|none given|no answer|not answerable|unanswerable|unknown|not (?:available|found|given"
-                r"|mentioned|provided|specified|stated))\b[^,;]{0,40}$"
-            ),
-            (
-                rf"{_SOURCE_ZH}[^，。；]{{0,12}}(?:沒有|没有|未|無|无)[^，。；]{{0,8}}"
-                r"(?:提|說|说|記載|记载|包含|指出|涉及|顯示|显示|回答|相關|相关|交代|答案|寫|写)"
-            ),
-            r"(?:無法|无法|不能|難以|难以)[^，。；]{0,10}(?:回答|確定|确定|得知|判斷|判断|提供|找到|知道)",
-            r"^(?:抱歉|對不起|对不起)?[，,]?(?:我|我們|我们)?(?:不知道|不清楚|不確定|不确定)",
-            (
-                r"(?:查無|查无|找不到|(?:沒有|没有|無|无)(?:足夠|足够|任何|相關|相关)的?)[^，。；]{0,6}"
-                r"(?:資訊|信息|資料|资料|答案|記錄|记录|內容|内容)"
-            ),
-        )
-    )
-)
+# A refusal is a clause whose subject is the evidence, the question, "it", or whoever answers, or which has none: "the
+# minister cannot answer" is news. Chinese is compared in simplified characters. One pattern a line, words in capitals
+# stand for those here.
+_REFUSAL_WORDS = {
+    "BEFORE": r"(?:^|[,:;])(?:我们?|您?的?(?:这个|这|该|此|本)?(?:问题|题目?)|答案|这|此|对此|CITED|所?提供的?|给定的?|现有的?|目前"
+    r"|因此|所以|故|并|也|仍|尚|暂时?|均|皆|都|里|中|内|上|抱歉|对不起|很|[从由依按据以在根]据?[^,]{0,20}|[这那哪一两几各]?[篇份些个])*",
+    "CITED": "(?:资料|文件|文章|文中|文本|上下文|档案|来源|报道|报导|内容|文献|原文|段落|材料|信息|资讯|本文|全文|证据|数据库?)",
+    "UNABLE": "(?:can ?not|could not|(?:am |is |are |was |were )?(?:unable to|not able to|(?:not |im)possible to))",
+    "LEAD": r"^(?:(?!.*\b(?:said|says|told|admitted|asked)\b).{0,80}[,:;] ?|i am sorry )?(?:and |so |thus |therefore |that )*",
+    "HERE": r"(?=\W*$| (?:in|by|from|within|here|anywhere|at all|on|about|whether|if|who|what|when|where|which|why|how)\b)",
+    "NONE": r"(?:no|not (?:enough|any)|in(?:sufficient|adequate)|lack of) (?:\w+ ){0,2}",
+    "NOT": "(?:do|does|did|is|are|was|were|has|have|had)(?: not| nowhere)",
+    "TOLD": "(?:answers?|articles?|context|data|details?|documents?|information|mention|passages?|results|sources?|text)",
+    "KNOWN": r"(?:address|answer|assist|comment|confirm|determin|establish|find|found|give|help|identif|know|locat|provid"
+    r"|say|tell|verif)\w*",
+    "SAID": r"(?:address|answer|clarif|contain|cover|deal|describ|detail|disclos|discuss|explain|explicit|found|giv|hold"
+    r"|includ|indicat|listed|mention|offer|provid|record|report|reveal|said|say|show|specif|stat|suppl|tell|told)\w*",
+    "SOURCE": "(?:archive|articles?|contexts?|coverage|data|documents?|evidence|excerpts?|information|materials?|passages?"
+    "|references?|reports?|results|snippets?|sources?|stor(?:y|ies)|texts?)",
+}
+_REFUSALS = r"""
+\bSOURCE\b[^,;]{0,40}\b(?:NOT|fails? to) (?:\w+ )?SAID
+\bSOURCE\b[^,;]{0,40}\b(?:NOT|not) (?:\w+ )?(?:available|enough|sufficient)\b(?! (?:to (?!answer|say|tell)|under|until|online))
+\bSOURCE\b[^,;]{0,20} (?:(?:is|are|was|were|remains?) silent|(?:SAID|makes?) (?:nothing|no mention))
+\bSOURCE\b[^,;]{0,20} (?:SAID|has|have|had) NONETOLD\b
+NOT (?:\w+ )?(?:SAID|clear) (?:in|by|from) (?:the|this|these|any|either)(?: \w+)? SOURCE\b
+^(?:none|neither) of [^,]{0,30}\bSOURCE\b[^,]{0,30}\bSAID|^no SOURCE SAID
+^nothing (?:\w+ ){0,3}(?:is|was|in) [^,]{0,30}\bSAID|^nothing (?:was |is )?(?:relevant )?KNOWNHERE
+LEAD(?:i|we) (?:(?:do|did) not (?:have|know|find|see)|UNABLE KNOWN)
+LEAD(?:i am|we are) (?:not |un)(?:sure|certain|aware)HERE|^(?:i have )?no (?:idea|clue)\b
+LEAD(?:(?:the |this |that |your |an? )?(?:questions?|answer|it|this|that|which) )?UNABLE (?:be )?KNOWN
+LEAD(?:it|this|that|which|the answer) (?:NOT (?:\w+ )?(?:SAID|known|clear|available)|(?:is|remains) un(?:known|clear))HERE
+LEAD(?:there (?:is|was|are|were) NONETOLD\b|(?:but |so )?NONETOLDHERE)
+^NONETOLD (?:is |was |are |were )?(?:available|found|given|provided|retrieved|returned|located|to \w+)\b
+^(?:n/?a|none given|no answer|(?:un|not )answerable|unknownHERE|un(?:clear|specified|stated) (?:in|from|by)\b)[^,;]{0,40}$
+^not (?:\w+ )?(?:SAID(?<!ly)|available|known|clear|sure|certain|enough)\b[^,;]{0,40}$
+CITED[^,。;]{0,12}(?:没有?|未|无)[^,。;]{0,8}(?:提|说|记载|包含|指出|涉及|显示|回答|相关|交代|答案|写|列|公布)
+BEFORE(?:未|没有?|无)(?:曾|有|被|明确|具体|直接|任何|进一步)*(?:提[及到供]|说明|记载|交代|指出|涉及|列出|写明|显示)(?!此)
+BEFORE(?:无法|不能|难以|无从)[^,。;]{0,10}(?:回答|作答|确[定认]|得知|判断|提供|找到|知道|知悉|帮|查)
+BEFORE(?:不知道?|不太?清楚|不确定|不得而知|不详|未知|不明|无解|没有答案|无答案|无可奉告)\W*(?:$|[,;])
+CITED[^,。;]{0,6}(?:不足|不够|有限(?!公司)|缺乏|[过太]少)|^缺[乏少](?:足够|相关)?的?CITED
+(?:查无|找不到|查不到|(?:没有|无|未|没)(?:找到|查到|足够|任何|相关)+的?)[^,。;]{0,6}(?:CITED|答案|记录|纪录)
+"""
+
+
+def _one_pattern(patterns: str) -> re.Pattern[str]:
+    for name, words in _REFUSAL_WORDS.items():
+        patterns = patterns.replace(name, words)
+    return re.compile("|".join(patterns.split("\n")[1:-1]))
+
+
+_REFUSES = _one_pattern(_REFUSALS)
+_NO_ANSWER = re.compile(r"(?:null|none|nil|nan|n/?a|无|没有答案|unknown|<.{0,12}>)?[\W_]*")
+_QUOTED_WHOLE = re.compile(r"\s*[\"“「『](?P<inner>[^\"“”「」『』]*)[\"”」』][.。]?\s*")
 _COURTESY = re.compile(
     r"^(?:sorry|i am sorry|i'm sorry|unfortunately|i apologi[sz]e|my apologies|please|if you|let me know|feel free"
     r"|you (?:may|might|could|can|should) |i (?:would )?(?:recommend|suggest)|for (?:more|further) "
-    r"|抱歉|很抱歉|對不起|对不起|請|请|如果|如需|建議|建议)"
+    r"|很?抱歉|对不起|请|如果|如需|建议)"
 )
-_BUT = re.compile(r"\b(?:but|however|although|though|nevertheless)\b|但是?|不過|不过|然而")
-_CONCEDES = re.compile(r"^(?:although|though|while|雖然|虽然|儘管|尽管)")
+_BUT = re.compile(r"\b(?:but|however|although|though|nevertheless)\b|但是?|不过|然而")
+_CONCEDES = re.compile(r"^(?:although|though|while|虽然|尽管)")
 _FILLER = re.compile(
     r"\b(?:as an ai(?: language)? model|as of my (?:last|knowledge)|i hope this helps|in conclusion|in summary"
     r"|it is (?:important|worth) (?:to note|noting|mentioning)|it should be noted|let me know if|needless to say"
@@ -269,20 +278,34 @@ def is_refusal(text: str) -> bool:
     """Whether an answer only says that it cannot answer, in English or Chinese.
 
     Every clause (between sentence ends and words like "but") must refuse or be a courtesy, and one must refuse:
-    "not stated, but ..." is an answer.
+    "not stated, but ..." is an answer, and so is somebody's quoted "I don't know".
     """
-    plain = _plain(text)
+    whole = _QUOTED_WHOLE.fullmatch(text)
+    plain = _refusable(whole["inner"] if whole else text)
     refused = False
     for span in split_sentences(plain):
         sentence = plain[span.start : span.end]
         if _CONCEDES.search(sentence):
             return False
-        for clause in (clause.strip(" ,;，；") for clause in _BUT.split(sentence)):
+        for clause in (clause.strip(" ,;") for clause in _BUT.split(sentence)):
             if _REFUSES.search(clause):
                 refused = True
             elif clause and not _COURTESY.search(clause):
                 return False
     return refused
+
+
+def holds_no_answer(reference: str) -> bool:
+    """Whether a reference says that there is no answer: a refusal, nothing, a dash, or null, None, N/A, 無."""
+    return _NO_ANSWER.fullmatch(_refusable(reference).strip()) is not None or is_refusal(reference)
+
+
+def _refusable(text: str) -> str:
+    """A text as refusals are looked for: without quotations and markers, in simplified characters, ``n't`` as not."""
+    plain = flatten(_plain(_QUOTATION.sub('""', re.sub(r"\s*\[\d+\]", "", text))))
+    for short, long in (("can't", "can not"), ("n't", " not"), ("i'm ", "i am "), ("it's ", "it is ")):
+        plain = plain.replace(short, long)
+    return plain
 
 
 _ASKS_PERSON = re.compile(r"\b(?:who|whose|whom)\b|誰|谁|何人")
@@ -303,7 +326,7 @@ _NO = re.compile(r"^(?:no\b|不是|否|沒有|没有|不對|不对)")
 
 def evading_share(sentences: Sequence[str]) -> float:
     """Share of the sentences that say they cannot answer; 0 where there is none."""
-    refusing = sum(bool(_REFUSES.search(_plain(sentence))) for sentence in sentences)
+    refusing = sum(bool(_REFUSES.search(_refusable(sentence))) for sentence in sentences)
     return refusing / len(sentences) if sentences else 0.0
 
 

@@ -9,10 +9,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from groundwire.core.errors import UsageError
 from groundwire.core.ports import Progress
 from groundwire.flow.settings import Settings
+from groundwire.retrieval.files import find_files
+from groundwire.retrieval.formats import Refused
 from groundwire.retrieval.index import AddReport, Archive
 from groundwire.retrieval.readers import ReadReport, Reject, RejectSink, read_documents
+
+SHOWN = 5
+"""Rejects that the report in words names; all of them are in the file of rejects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ class Added:
         found += read.notes
         found += [f"no sentence in {name}" for name in archive.empty]
         found += [f"rejected, {kind}: {count:,}" for kind, count in read.reasons]
+        found += [f"  {_place(reject)}: {reject.reason}" for reject in read.rejects[:SHOWN]]
         if self.rejects is not None:
             found.append(f"rejected rows are listed in {self.rejects}")
         return tuple(found)
@@ -79,6 +86,21 @@ def add_files(
         )
         report = archive.add(reading, commit_sentences=settings.index.commit_sentences)
     return Added(reading.report, report, rejects if reading.report.rejected else None)
+
+
+def require_something(paths: Sequence[str]) -> None:
+    """Refuse a request in which no path leads anywhere, before an archive is made for it.
+
+    Raises:
+        UsageError: none of the paths is there, or matches anything.
+    """
+    if all(isinstance(found, Refused) and found.kind == "missing" for _, found in find_files(paths)):
+        names = ", ".join(f"'{path}'" for path in paths)
+        raise UsageError(f"there is nothing at {names}: no such file or folder, and no file that matches")
+
+
+def _place(reject: Reject) -> str:
+    return reject.file if reject.line is None else f"{reject.file}:{reject.line}"
 
 
 def _encodings(read: ReadReport) -> Iterator[str]:

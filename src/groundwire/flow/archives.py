@@ -12,7 +12,9 @@ import numpy as np
 from groundwire.core.errors import ArchiveError
 from groundwire.core.ports import Embedder
 from groundwire.core.types import Context, Filter
+from groundwire.flow.registry import LazyEmbedder
 from groundwire.flow.registry import embedder as embedder_named
+from groundwire.retrieval.blend import POOLED, token_embedder
 from groundwire.retrieval.corpus import PASSAGE_TOKENS
 from groundwire.retrieval.index import Archive, Manifest
 
@@ -35,7 +37,8 @@ def open_archive(
     Args:
         path: the folder, by custom ``NAME.archive``.
         embedder: its name (``local:e5-small``) or an object; None: the one that made the archive, or the default.
-        context: what stands for the rest of a passage; None: that of the archive, or ``passage``.
+        context: what stands for the rest of a passage (see ``retrieval.blend``); None: that of the archive, or
+            ``passage``.
         passage_tokens: how large a passage grows; None: that of the archive, or the default.
         create: whether to make an archive where there is none.
         threads: of a local embedder that is given by name.
@@ -43,7 +46,9 @@ def open_archive(
     Raises:
         ArchiveError: there is none and ``create`` is false, the folder holds something else, or the archive was made
             with another embedder, context or passage size.
-        ModelError: the embedder's model is not in the model folder.
+        UsageError: a new archive's context needs the vectors of tokens, which the embedder does not give.
+        ModelError: the embedder's model is not in the model folder; for an archive that is there already, it is looked
+            for when something is embedded.
         MissingExtra: the store or the embedder needs an extra that is not installed.
     """
     if str(path) == IN_MEMORY:
@@ -56,7 +61,9 @@ def open_archive(
     if (folder / MANIFEST).exists():
         manifest = Manifest.load(folder / MANIFEST)
         _require_same(folder, manifest, {"context": context, "passage_tokens": passage_tokens})
-        return _joined(folder, manifest, _loaded(embedder or manifest.embedder, threads))
+        if embedder in (None, manifest.embedder):
+            embedder = LazyEmbedder(manifest.embedder, dimension=manifest.dimension, threads=threads)
+        return _joined(folder, manifest, _loaded(embedder, threads))
     _require_free(folder, create=create)
     model = _loaded(embedder or DEFAULT_EMBEDDER, threads)
     manifest = _new_manifest(model, context, passage_tokens, engine=_engine())
@@ -111,6 +118,8 @@ def _engine() -> str:
 
 
 def _new_manifest(model: Embedder, context: Context | None, passage_tokens: int | None, *, engine: str) -> Manifest:
+    if context in POOLED:
+        token_embedder(model, context=context)
     return Manifest(
         embedder=model.id,
         dimension=model.dimension,

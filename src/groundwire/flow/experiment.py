@@ -43,7 +43,8 @@ def judge_file(
 
     Args:
         path: see ``groundwire.evaluation.items``.
-        settings: field mapping; ``judge.embedder``, without which words alone are compared; resamples, level, seed.
+        settings: ``judge.map`` for field names; ``judge.embedder``, without which words alone are compared; and how
+            intervals are drawn.
         rubrics: names; none: all five of CCRS.
         progress: told how far the judging is.
 
@@ -53,7 +54,7 @@ def judge_file(
         ModelError: the embedder that was asked for is not here.
     """
     chosen = rubrics_named(rubrics) if rubrics else CCRS
-    reading = read_items(path, mapping=settings.read.map or None)
+    reading = read_items(path, mapping=settings.judge.map or None)
     options = settings.judge
     embedder = embedder_named(options.embedder, threads=settings.threads) if options.embedder else None
     judgements = BuiltinJudge(embedder).judge(reading.items, rubrics=chosen, progress=progress)

@@ -72,10 +72,19 @@ def read_article(path: Path) -> Reopened:
 
     Raises:
         UnreadableInput: the file is not there, is a folder, or is not text.
-        UsageError: it is not such an article.
+        UsageError: it is not such an article; the message names the file.
     """
+    if path.suffix.lower() in (".html", ".htm"):
+        raise UsageError(f"{path} is a page for readers; check the .md or .json of the same article")
     try:
-        raw = path.read_bytes()
+        text = decode(path.read_bytes()).text
     except OSError as error:
         raise UnreadableInput(f"{path} cannot be read: {error.strerror}") from error
-    return reopen(decode(raw).text)
+    except UnreadableInput as error:
+        raise UnreadableInput(f"{path} cannot be read: {error}") from error
+    try:
+        return reopen(text)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from error
+    except UnreadableInput as error:
+        raise UnreadableInput(f"{path}: {error}") from error

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from groundwire.core.errors import GroundwireError, NothingFound
+from groundwire.core.types import Filter
 from groundwire.flow.archives import IN_MEMORY, open_archive, opened
 from groundwire.flow.registry import embedder
 from groundwire.flow.settings import Loaded, names, value_of
 from groundwire.retrieval.index import Archive
+
+MOST_LOOKED_AT = 20_000
+"""A hint about filters looks at this many documents."""
 
 Facts = Mapping[str, object]
 Rows = tuple[tuple[str, ...], ...]
@@ -44,6 +48,38 @@ def archive_facts(archive: Archive) -> Facts:
         "engine": manifest.engine,
         "format": manifest.format,
     }
+
+
+def filter_hint(archive: Archive, where: Filter) -> str:
+    """What the archive has that a filter could have asked for, to follow "nothing found"; empty without a filter."""
+    if where == Filter():
+        return ""
+    ids = list(archive.store.revisions())[:MOST_LOOKED_AT]
+    documents = archive.store.documents(ids).values()
+    outlets = sorted({document.source for document in documents if document.source})
+    languages = sorted({document.language for document in documents if document.language})
+    days = sorted(document.published for document in documents if document.published)
+    found = [
+        f"outlets: {_listed(outlets)}" if where.sources else "",
+        f"languages: {_listed(languages)}" if where.languages else "",
+    ]
+    if (where.published_from or where.published_to) and days:
+        found.append(f"days: {days[0]} to {days[-1]}")
+    return "; the archive has " + "; ".join(part for part in found if part)
+
+
+def document_rows(archive: Archive) -> Rows:
+    """Id, date, outlet, language and title of every document, by id."""
+    ids = sorted(archive.store.revisions())
+    return tuple(
+        (found.id, found.published.isoformat() if found.published else "", found.source, found.language, found.title)
+        for found in archive.store.documents(ids).values()
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return (", ".join(f"'{name}'" for name in names[:10]) or "none") + more
 
 
 def document_facts(archive: Archive, document_id: str) -> Facts:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from groundwire.core.errors import UsageError
-from groundwire.core.ports import Embedder, Progress
+from groundwire.core.errors import ModelError, UsageError
+from groundwire.core.ports import Embedder, Matrix, Progress, Role, TokenEmbedder, TokenVectors
 
 EMBEDDERS = "groundwire.embedders"
 """The entry point group of embedders: its name is the part before the colon, its object takes the part after it."""
@@ -73,6 +74,42 @@ def model_path(name: str | None = None) -> Path:
     from groundwire.backends import model_files
 
     return model_files.model_folder() if name is None else model_files.place(model_files.find(name))
+
+
+class LazyEmbedder:
+    """An embedder that is loaded when it is first asked: reading, checking and searching by words need none."""
+
+    def __init__(self, name: str, *, dimension: int, threads: int = 1) -> None:
+        """Name it, and say how many numbers its vectors have, as a manifest does."""
+        self.id = name
+        self.dimension = dimension
+        self._threads = threads
+
+    @cached_property
+    def loaded(self) -> Embedder:
+        """The embedder itself.
+
+        Raises:
+            ModelError: its model is not here, or gives vectors of another length than was said.
+        """
+        found = embedder(self.id, threads=self._threads)
+        if found.dimension != self.dimension:
+            raise ModelError(f"'{self.id}' gives {found.dimension} numbers, but {self.dimension} are expected")
+        return found
+
+    def embed(self, texts: Sequence[str], *, role: Role = "passage") -> Matrix:
+        """As the embedder itself."""
+        return self.loaded.embed(texts, role=role)
+
+    def embed_tokens(self, texts: Sequence[str], *, role: Role = "passage") -> tuple[TokenVectors, ...]:
+        """As the embedder itself.
+
+        Raises:
+            ModelError: it gives no vectors of tokens.
+        """
+        if not isinstance(self.loaded, TokenEmbedder):
+            raise ModelError(f"'{self.id}' gives no vectors of tokens")
+        return self.loaded.embed_tokens(texts, role=role)
 
 
 def known_embedders() -> tuple[str, ...]:

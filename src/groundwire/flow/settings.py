@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.core.errors import SettingError
-from groundwire.core.types import Context, Fusion, Mode
+from groundwire.core.types import Context, Fusion, Mode, Preset, Shape
+from groundwire.retrieval.search import PRESETS, SearchSettings
 
 FILE_NAME = "groundwire.toml"
 PREFIX = "GROUNDWIRE_"
@@ -42,16 +43,55 @@ class IndexSettings(BaseModel):
 
 
 class SearchOptions(BaseModel):
-    """How an archive is searched."""
+    """How an archive is searched; what ``preset`` sets is set unless it is given beside it."""
 
     model_config = _STRICT
+    preset: Preset | None = None
     k: int = Field(default=30, ge=1)
     mode: Mode = "hybrid"
     sentence_weight: float = Field(default=0.6, ge=0, le=1)
     fusion: Fusion = "zscore"
     lexical_weight: float = Field(default=0.5, ge=0)
     candidates: int = Field(default=100, ge=1)
+    shape: Shape = "sentences"
+    neighbours: int = Field(default=1, ge=0)
+    passages: int = Field(default=20, ge=1)
+    threshold: float = Field(default=0.0, allow_inf_nan=False)
+    diversity: float = Field(default=0.3, ge=0, le=1)
+    passage_words: float = Field(default=0.0, ge=0, le=1)
+    phrases: bool = False
     budget_tokens: int = Field(default=1200, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, given: object) -> object:
+        return {**_of_preset(given.get("preset")), **given} if isinstance(given, dict) else given
+
+
+def _of_preset(name: object) -> dict[str, object]:
+    """What a preset sets, by the last part of the setting's name; nothing for none, and for an unknown one."""
+    settings = next((how for known, how in PRESETS.items() if known == name), None)
+    return {} if settings is None else {key: getattr(settings, key) for key in _PRESET_SETS}
+
+
+_NOT_OF_A_PRESET = {"candidates", "phrases"}
+_PRESET_SETS = tuple(
+    each.name
+    for each in fields(SearchSettings)
+    if each.name in SearchOptions.model_fields and each.name not in _NOT_OF_A_PRESET
+)
+
+
+class PackOptions(BaseModel):
+    """How evidence is packed under ``search.budget_tokens``."""
+
+    model_config = _STRICT
+    tokenizer: Literal["estimate", "embedder"] = "estimate"
+    neighbours: int = Field(default=0, ge=0)
+    headers: bool = False
+    near_duplicates: float | None = Field(default=None, gt=0, le=1)
+    per_source: int | None = Field(default=None, ge=1)
+    per_story: int | None = Field(default=None, ge=1)
 
 
 class WriteOptions(BaseModel):
@@ -70,6 +110,7 @@ class JudgeOptions(BaseModel):
 
     model_config = _STRICT
     embedder: str = ""
+    map: dict[str, str] = {}
     resamples: int = Field(default=10_000, ge=100)
     level: float = Field(default=0.95, gt=0, lt=1)
     seed: int = Field(default=0, ge=0)
@@ -85,6 +126,7 @@ class Settings(BaseModel):
     read: ReadSettings = ReadSettings()
     index: IndexSettings = IndexSettings()
     search: SearchOptions = SearchOptions()
+    pack: PackOptions = PackOptions()
     write: WriteOptions = WriteOptions()
     judge: JudgeOptions = JudgeOptions()
 
@@ -100,6 +142,8 @@ class Loaded:
 def load(*, folder: Path, environment: Mapping[str, str], flags: Mapping[str, object]) -> Loaded:
     """Settings from a folder's file, the environment and flags (dotted names; None: not given).
 
+    A preset counts where it is given: it beats what lower layers say, and what its own or a higher layer says beats it.
+
     Raises:
         SettingError: a name is unknown, a value out of range, or the file is not TOML.
     """
@@ -108,8 +152,9 @@ def load(*, folder: Path, environment: Mapping[str, str], flags: Mapping[str, ob
         ("environment", dict(_from_environment(environment))),
         ("flag", {name: value for name, value in flags.items() if value is not None}),
     ]
-    merged = {name: value for _, values in layers for name, value in values.items()}
-    origins = {name: origin for origin, values in layers for name in values}
+    told = [(origin, part) for layer in layers for origin, part in _with_preset(*layer)]
+    merged = {name: value for _, values in told for name, value in values.items()}
+    origins = {name: origin for origin, values in told for name in values}
     try:
         return Loaded(Settings.model_validate(_tables(merged)), origins)
     except ValidationError as error:
@@ -117,6 +162,13 @@ def load(*, folder: Path, environment: Mapping[str, str], flags: Mapping[str, ob
         name = ".".join(str(part) for part in first["loc"])
         where = origins.get(name, FILE_NAME)
         raise SettingError(f"{name} is {first['input']!r} ({where}): {first['msg']}") from error
+
+
+def _with_preset(origin: str, values: Mapping[str, object]) -> list[tuple[str, Mapping[str, object]]]:
+    """A layer, and before it what its preset sets."""
+    name = values.get("search.preset")
+    of_preset = {f"search.{key}": value for key, value in _of_preset(name).items()}
+    return [(f"preset {name} ({origin})", of_preset), (origin, values)]
 
 
 def names() -> tuple[str, ...]:
@@ -170,7 +222,7 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, obj
             _require_known(variable, set(variables), f"the environment has {variable}, which is no setting")
             name = variables[variable]
             value = environment[variable]
-            yield name, mapping(value) if name == "read.map" else value
+            yield name, mapping(value) if name.endswith(".map") else value
 
 
 def mapping(text: str) -> dict[str, str]:

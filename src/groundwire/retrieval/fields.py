@@ -51,6 +51,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _INVISIBLE = re.compile(
     "[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
+_DATED_PATH = re.compile(r"/((?:19|20)\d\d)([/-])(\d\d?)\2(\d\d?)(?![\dA-Za-z])")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -106,12 +107,15 @@ class Reader:
         reading = read_date(raw["published"], order=self.date_order)
         if reading.reason and not _missing(raw["published"]):
             remarks.append(f"date: {excerpt(reading.reason)}")
-        revision = content_hash(title, text, published=reading.value, source=source, url=url)
+        published = reading.value or date_in_address(url)
+        if published and not reading.value:
+            remarks.append("date: from the address")
+        revision = content_hash(title, text, published=published, source=source, url=url)
         document = Document(
             id=identity or revision,
             text=text,
             title=title,
-            published=reading.value,
+            published=published,
             source=source,
             url=url,
             language=language,
@@ -120,7 +124,7 @@ class Reader:
         )
         taken = tuple((field, name) for field, (name, value) in found.items() if not _empty(value))
         unread: DateState = "missing" if _missing(raw["published"]) else "unread"
-        return Made(document, unread if reading.value is None else "read", taken, revision)
+        return Made(document, unread if published is None else "read", taken, revision)
 
     def _find(self, field: Field, values: Mapping[str, object], *, named: bool) -> tuple[str, object]:
         """The name that a field has in a row, and its value; None where there is none."""
@@ -160,6 +164,12 @@ def check_mapping(mapping: Mapping[str, str] | None) -> Mapping[Field, str]:
             )
         checked[field] = name
     return checked
+
+
+def date_in_address(url: str) -> date | None:
+    """The day that the path of an address names, as in ``/2024/05/06/`` or ``/2024-05-06-flood``."""
+    found = _DATED_PATH.search(re.sub(r"\A[A-Za-z]+://[^/?#]*|[?#].*", "", url))
+    return read_date(f"{found[1]}-{found[3]}-{found[4]}").value if found else None
 
 
 def content_hash(title: str, text: str, *, published: date | None, source: str, url: str) -> str:

@@ -12,12 +12,13 @@ from typing import Literal
 from groundwire.core.encodings import HEAD_BYTES
 from groundwire.retrieval.formats import Refused
 
-Format = Literal["jsonl", "json", "csv", "tsv", "markdown", "text", "html"]
+Format = Literal["jsonl", "json", "csv", "tsv", "markdown", "text", "html", "feed", "pdf", "mail"]
 
 SUFFIXES: Mapping[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
     ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text",
     ".html": "html", ".htm": "html", ".xhtml": "html",
+    ".xml": "feed", ".rss": "feed", ".atom": "feed", ".rdf": "feed", ".pdf": "pdf", ".eml": "mail",
 }  # fmt: skip
 """What folders and patterns are searched for; a file given by name is read whatever its suffix, by what it holds."""
 
@@ -95,6 +96,8 @@ def _format_by_content(path: Path) -> Format | Refused:
         return Refused("unopened", f"cannot be opened: {error.strerror}")
     if head.startswith((b"<!doctype html", b"<html")):
         return "html"
-    if head.startswith((b"<?xml", b"<rss", b"<feed")):
-        return Refused("no_reader", "is XML, for which there is no reader")
+    if head.startswith((b"<?xml", b"<rss", b"<feed", b"<rdf:rdf")):
+        return "feed"
+    if head.startswith(b"%pdf-"):
+        return "pdf"
     return "json" if head.startswith((b"{", b"[")) else "text"

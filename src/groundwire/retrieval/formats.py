@@ -18,7 +18,8 @@ from typing import Literal
 
 RejectKind = Literal[
     "missing", "unopened", "skipped", "no_reader", "binary", "undecodable", "empty", "missing_extra", "bad_html",
-    "bad_json", "not_an_object", "ragged", "bad_table", "no_text", "unstorable", "bad_id", "id_clash",
+    "bad_json", "not_an_object", "ragged", "bad_table", "bad_feed", "bad_pdf", "bad_mail", "encrypted",
+    "scanned", "no_text", "unstorable", "bad_id", "id_clash",
 ]  # fmt: skip
 """Why something was not taken; ``skipped`` are hidden files and linked folders inside a folder."""
 

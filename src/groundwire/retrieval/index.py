@@ -17,7 +17,8 @@ from groundwire.retrieval.blend import stacked_vectors
 from groundwire.retrieval.corpus import PASSAGE_TOKENS, SPLITTER, revision, split_document
 from groundwire.retrieval.search import SearchSettings, search
 
-FORMAT = 1
+FORMAT = 2
+"""Of the archives made here; 2: the texts of passages are kept for ``passage_words``. Older ones are read as well."""
 COMMIT_SENTENCES = 4000
 """Sentences a commit: large enough for the engine (at least 1,000), small enough to lose little when killed."""
 
@@ -319,6 +320,6 @@ def _encoder_tokens(passages: Sequence[Passage], context: Context) -> int:
     total = 0
     for passage in passages:
         sizes = [count_tokens(sentence.text) for sentence in passage.sentences]
-        rests = {"passage": sum(sizes), "exact": (len(sizes) - 1) * sum(sizes)}[context]
-        total += sum(sizes) + (rests if len(sizes) > 1 else 0)
+        passes = {"passage": 2, "exact": len(sizes), "pooled_rest": 2, "pooled": 1}[context]
+        total += sum(sizes) * (passes if len(sizes) > 1 else 1)
     return total

@@ -7,6 +7,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Protocol
 
 from groundwire.core.errors import MissingExtra
+from groundwire.retrieval.fields import date_in_address
 from groundwire.retrieval.formats import Refused, Row, excerpt
 
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)""", re.IGNORECASE)
@@ -20,6 +21,22 @@ _WHITE = re.compile(r"(?:^|;)color:(?:white|#fff(?:fff)?|transparent|rgba?\(255,
 _AT_BLOCK = re.compile(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _ONE_NAME = re.compile(r"(?:[A-Za-z][A-Za-z0-9]*)?([.#]-?[_A-Za-z][\w-]*)")
+_NO_CHARACTER = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
+    r"|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d)|[xX]0*(?:[0-8bcefBCEF]|1[\da-fA-F]|[fF]{3}[efEF])(?![\da-fA-F]));?"
+)
+"""What XML cannot hold, as it is or by number; lxml reads it, but fails on moving it."""
+_FURNITURE = frozenset(
+    ("script", "style", "noscript", "title", "nav", "aside", "footer", "form", "button", "select", "iframe", "svg")
+)
+_BLOCKS = frozenset(
+    (
+        "address", "article", "blockquote", "center", "dd", "div", "dl", "dt", "figcaption", "figure", "h1", "h2", "h3",
+        "h4", "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tr", "ul",
+    )
+)  # fmt: skip
+"""Elements that begin and end a paragraph."""
+_AFTER = {"br": "\n", "td": " ", "th": " "}
 _NEVER_HIDDEN = ("html", "head", "body", "main", "article")
 """Pages that a script reveals hide these at first; taking them out would lose the whole text."""
 
@@ -29,6 +46,7 @@ class _Element(Protocol):
 
     tag: str
     text: str | None
+    tail: str | None
     attrib: MutableMapping[str, str]
 
     def get(self, key: str, default: str = "") -> str: ...
@@ -62,6 +80,7 @@ def read_page(text: str) -> Row | Refused:
         from trafilatura.settings import Document as PageDocument
     except ImportError as error:
         raise MissingExtra("Reading HTML", extra="read") from error
+    text = _NO_CHARACTER.sub("", text)
     tree = load_html(text)
     if tree is None:  # a fragment, which trafilatura takes for something else
         tree = load_html(f"<html><body>{text}</body></html>")
@@ -89,8 +108,47 @@ def read_page(text: str) -> Row | Refused:
         "url": found.url,
         "language": found.language or tree.get("lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang"),
     }
-    notes = (f"hidden elements left out: {hidden}",) if hidden else ()
-    return Row(values, named=True, notes=notes)
+    notes = [f"hidden elements left out: {hidden}"] if hidden else []
+    in_address = date_in_address(found.url or "")
+    if in_address and found.date == in_address.isoformat():  # where the library looks first
+        notes.append("date: from the address of the page")
+    return Row(values, named=True, notes=tuple(notes))
+
+
+def read_fragment(html: str) -> tuple[str, int]:
+    """All the text of a piece of HTML that a reader would see, and how many hidden elements were left out.
+
+    For what holds no page around it (entries of feeds, mail): scripts, forms, menus and the like are taken out with
+    what is hidden, and nothing is guessed about the rest. Paragraphs are parted by a blank line.
+
+    Raises:
+        MissingExtra: trafilatura is not installed.
+    """
+    try:
+        from trafilatura import load_html
+    except ImportError as error:
+        raise MissingExtra("Reading HTML", extra="read") from error
+    tree = load_html(f"<html><body>{_NO_CHARACTER.sub('', html)}</body></html>")
+    if tree is None:
+        return "", 0
+    hidden = _take_out_hidden(tree)
+    text = re.sub(r" {2,}", " ", "".join(_pieces(tree)))
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r" *\n *", "\n", text)).strip(), hidden
+
+
+def _pieces(tree: _Element) -> Iterator[str]:
+    """The text of a tree in order, with line ends where paragraphs and lines begin and end."""
+    left: list[_Element | str] = [tree]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+            continue
+        left.append(re.sub(r"\s+", " ", item.tail or ""))
+        if isinstance(item.tag, str) and item.tag not in _FURNITURE:
+            edge = "\n\n" if item.tag in _BLOCKS else _AFTER.get(item.tag, "")
+            left += (edge, *reversed(list(item)), re.sub(r"\s+", " ", item.text or ""))
+            left += ("\n\n",) if item.tag in _BLOCKS else ()
 
 
 def _take_out_hidden(tree: _Element) -> int:

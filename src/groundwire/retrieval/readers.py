@@ -16,6 +16,7 @@ from groundwire.core.encodings import HEAD_BYTES, decode, find_line_encoding, na
 from groundwire.core.errors import MissingExtra, UnreadableInput, UsageError
 from groundwire.core.ports import Progress
 from groundwire.core.types import Document
+from groundwire.retrieval.feeds import read_feed
 from groundwire.retrieval.fields import DateState, Field, Made, Reader, check_mapping
 from groundwire.retrieval.files import Format, find_files
 from groundwire.retrieval.formats import (
@@ -27,15 +28,17 @@ from groundwire.retrieval.formats import (
     read_json,
     read_lines,
     read_markdown,
-    read_plain,
     read_table,
 )
+from groundwire.retrieval.mail import read_mail, read_text
 from groundwire.retrieval.pages import declared_encoding, read_page
+from groundwire.retrieval.printed import read_printed
 
 REJECTS_KEPT = 10_000
 """Rejects that a report keeps word for word; the others are counted, and all of them go to ``rejects``."""
 _ROWS_A_STEP = 500
-_UNREMARKABLE = ("utf-8", "utf-8-sig")
+_UNREMARKABLE = ("utf-8", "utf-8-sig", "pdf", "mail")
+_MARKED_UP = ("html", "feed")
 _DELIMITERS: Mapping[Format, str] = {"csv": ",;\t|", "tsv": "\t,;|"}
 
 
@@ -220,8 +223,11 @@ class Reading:
     def _find_rows(self, handle: BinaryIO, form: Format, *, origin: str) -> Iterator[Found]:
         head = handle.read(HEAD_BYTES)
         handle.seek(0)
-        binary = name_binary(head)
-        if binary:
+        binary = name_binary(head) if form != "pdf" else ""
+        if form in ("pdf", "mail") and head and not binary:
+            self._opened(origin, form)
+            yield (read_printed if form == "pdf" else read_mail)(handle.read())
+        elif binary:
             yield Refused("binary", f"is {binary}, not text")
         elif form in _DELIMITERS or (form == "jsonl" and not _spans_lines(head)):
             encoding = find_line_encoding(handle)
@@ -231,7 +237,7 @@ class Reading:
                 yield from read_lines(lines) if form == "jsonl" else read_table(lines, delimiters=_DELIMITERS[form])
         else:
             data = handle.read()
-            decoded = decode(data, declared=declared_encoding(data) if form == "html" else "")
+            decoded = decode(data, declared=declared_encoding(data) if form in _MARKED_UP else "")
             self._opened(origin, decoded.encoding)
             yield from self._split(decoded.text, form)
 
@@ -241,9 +247,11 @@ class Reading:
         if form == "markdown":
             yield read_markdown(text)
         elif form == "text":
-            yield read_plain(text)
+            yield read_text(text)
         elif form == "html":
             yield read_page(text)
+        elif form == "feed":
+            yield from read_feed(text)
         else:
             yield from read_json(text, holds_text=self._reader.holds_text)
 

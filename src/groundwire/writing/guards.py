@@ -11,17 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Literal
 
 from groundwire.core.agreement import dates_agree, units_agree, values_agree
 from groundwire.core.mentions import DateMention, find_dates, find_quotations
 from groundwire.core.numerals import flatten
 from groundwire.core.quantities import Quantity, find_quantities
 from groundwire.core.text import content_words, folded_with_map, normalise
-from groundwire.core.types import Check, Citation, Document, Span
+from groundwire.core.types import Check, Document, Part, Span
 
 FOREIGN = "claim and source are in different languages, which words alone cannot compare"
-State = Literal["unchanged", "moved", "changed", "missing"]
 ALIKE, CARRIED = 0.45, 0.65
 """Share of an English claim's telling words below which nothing is alike, and from which its wording is carried."""
 ALIKE_CHINESE, CARRIED_CHINESE = 0.3, 0.5
@@ -29,49 +27,18 @@ ALIKE_CHINESE, CARRIED_CHINESE = 0.3, 0.5
 
 
 _REPORTING = frozenset(
-    {
-        "accord",
-        "report",
-        "said",
-        "say",
-        "tell",
-        "told",
-        "stat",
-        "add",
-        "announc",
-        "translat",
-        "表示",
-        "指出",
-        "报导",
-        "报道",
-        "据报",
-    }
+    "accord report said say tell told stat add announc translat 表示 指出 报导 报道 据报".split()  # noqa: SIM905
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Words of a document that should carry a claim; ``span`` counts in the document's text, or its title."""
+    """Words of a document that should carry a claim; ``span`` counts in the ``part`` of the document."""
 
     document: Document
     span: Span
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """What a citation points at today.
-
-    ``unchanged``: the cited characters are there; ``moved``: they are elsewhere in the document, at ``excerpt``;
-    ``changed``: they are gone; ``missing``: the document is not in the archive, or the offsets lie outside its text.
-    ``excerpt`` is None for changed and missing ones; for a citation without offsets it is the whole text.
-    """
-
-    citation: Citation
-    state: State
-    reason: str
-    document: Document | None = None
-    excerpt: Excerpt | None = None
+    part: Part = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,59 +49,7 @@ class Finding:
     conflict: bool = False
 
 
-# --- citations --------------------------------------------------------------------------------------------------------
-
-
-def resolve(citation: Citation, documents: Mapping[str, Document]) -> Cited:
-    """Look up what a citation points at, in documents that may have changed since the article was written."""
-    document = documents.get(citation.document_id)
-    if document is None:
-        return Cited(citation, "missing", f"source is not in the archive: {citation.document_id!r}")
-    part = document.title if citation.part == "title" else document.text
-    if citation.start is None or citation.end is None:
-        kept = not citation.text or citation.text in part
-        excerpt = Excerpt(document, Span(0, len(part)), part)
-        if kept:
-            return Cited(citation, "unchanged", "", document, excerpt)
-        return Cited(
-            citation, "changed", f"source changed: {citation.document_id!r} no longer holds the cited words", document
-        )
-    inside = 0 <= citation.start < citation.end <= len(part)
-    if inside and citation.text in ("", part[citation.start : citation.end]):
-        words = part[citation.start : citation.end]
-        return Cited(citation, "unchanged", "", document, Excerpt(document, Span(citation.start, citation.end), words))
-    return _sought(citation, part=part, document=document)
-
-
-def _sought(citation: Citation, *, part: str, document: Document) -> Cited:
-    """The cited words elsewhere in the document: the nearest place, else with marks and spaces made equal."""
-    start = citation.start or 0
-    if not citation.text.strip():
-        reason = (
-            f"offsets {citation.start}-{citation.end} lie outside {citation.document_id!r} ({len(part)} characters)"
-        )
-        return Cited(citation, "missing", reason, document)
-    after, before = (
-        part.find(citation.text, max(0, start)),
-        part.rfind(citation.text, 0, max(0, start) + len(citation.text)),
-    )
-    places = [Span(place, place + len(citation.text)) for place in (before, after) if place >= 0]
-    found = min(places, key=lambda span: abs(span.start - start), default=None) or find_words(citation.text, part)
-    if found is None:
-        reason = f"source changed: {citation.document_id!r} no longer holds the cited words"
-        return Cited(citation, "changed", reason, document)
-    reason = f"source changed: the cited words now stand at {found.start}-{found.end} of {citation.document_id!r}"
-    return Cited(citation, "moved", reason, document, Excerpt(document, found, part[found.start : found.end]))
-
-
-def citation_gate(cited: Sequence[Cited]) -> tuple[Finding, ...]:
-    """One check a citation: it passes when the cited characters are there, also when they have moved."""
-    if not cited:
-        return (Finding(Check("citation", "", passed=False, reason="cites nothing")),)
-    return tuple(
-        Finding(Check("citation", f"[{c.citation.number}]", passed=c.state in ("unchanged", "moved"), reason=c.reason))
-        for c in cited
-    )
+# --- places in a text --------------------------------------------------------------------------------------------------
 
 
 def find_words(sought: str, text: str) -> Span | None:

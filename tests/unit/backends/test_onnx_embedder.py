@@ -12,7 +12,7 @@ from tiny_encoder import TinyEncoder
 from groundwire.backends.onnx_build import BUILDER, prepare
 from groundwire.backends.onnx_embedder import OnnxEmbedder
 from groundwire.core.errors import MissingExtra, ModelError, UnreadableInput, UsageError
-from groundwire.core.ports import Role
+from groundwire.core.ports import Role, TokenCounter, TokenEmbedder
 
 TEXTS = ("the cat", "一二三", "a", "zz top of the cat", "", "</s>", "the cat " * 40)
 
@@ -119,6 +119,28 @@ def test_the_mean_of_the_token_vectors_is_near_the_vector_of_the_text(embedder: 
     mean = tokens.vectors.mean(axis=0)
 
     assert embedder.embed([text])[0] @ mean / np.linalg.norm(mean) > 0.9
+
+
+def test_token_vectors_say_when_a_text_was_cut_and_nothing_is_logged(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fresh = OnnxEmbedder(folder)
+    with caplog.at_level(logging.WARNING):
+        found = fresh.embed_tokens(["the cat", "the cat " * 50])
+
+    assert [each.whole for each in found] == [True, False]
+    assert (fresh.truncated, caplog.records) == (0, [])
+    assert isinstance(fresh, TokenEmbedder)
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("the cat", 3), ("the cat " * 40, 121)])
+def test_tokens_are_counted_without_prefix_and_special_ones_however_long(
+    embedder: OnnxEmbedder, text: str, tokens: int
+) -> None:
+    assert isinstance(embedder, TokenCounter)
+    assert embedder.count_tokens(text) == tokens
+    if tokens < 20:
+        assert tokens == len(embedder.embed_tokens([text])[0].offsets)
 
 
 def test_half_a_surrogate_pair_is_refused(embedder: OnnxEmbedder) -> None:

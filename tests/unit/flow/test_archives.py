@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.core.errors import ArchiveError
-from groundwire.core.types import Document
+from groundwire.core.errors import ArchiveError, UsageError
+from groundwire.core.types import Context, Document
 from groundwire.flow.archives import MANIFEST, open_archive, opened
 
 DOCUMENT = Document("a", "The river rose by two metres. The bridge was closed.")
@@ -47,6 +47,16 @@ def test_what_does_not_fit_is_refused_and_named(folder: Path, asked: dict, said:
         open_archive(folder, **asked)
 
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("context", ["pooled_rest", "pooled"])
+def test_a_context_that_the_embedder_cannot_give_leaves_no_archive_behind(tmp_path: Path, context: Context) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
+    for place in ("memory:", tmp_path / "a.archive"):
+        with pytest.raises(UsageError, match="'hash:32' does not give"):
+            open_archive(place, embedder="hash:32", context=context)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_with_other_things_a_file_and_nothing_are_no_archives(tmp_path: Path) -> None:

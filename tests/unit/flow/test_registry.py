@@ -2,6 +2,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tiny_encoder import TinyEncoder
 
@@ -9,6 +10,7 @@ from groundwire.backends import model_files
 from groundwire.backends.hash_embedder import HashEmbedder
 from groundwire.core.errors import MissingExtra, ModelError, UsageError
 from groundwire.flow import registry
+from groundwire.flow.registry import LazyEmbedder, embedder
 
 
 @pytest.fixture
@@ -144,3 +146,17 @@ def test_a_missing_extra_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(MissingExtra, match="local"):
         registry.pull("tiny", from_file=tiny)
+
+
+def test_a_lazy_embedder_is_loaded_when_it_is_asked() -> None:
+    lazy = LazyEmbedder("hash:32", dimension=32)
+
+    assert "loaded" not in vars(lazy)
+    assert np.array_equal(lazy.embed(["flood"]), embedder("hash:32").embed(["flood"]))
+    with pytest.raises(ModelError, match="gives no vectors of tokens"):
+        lazy.embed_tokens(["flood"])
+
+
+def test_a_lazy_embedder_must_be_what_it_was_said_to_be() -> None:
+    with pytest.raises(ModelError, match="'hash:32' gives 32 numbers, but 64 are expected"):
+        LazyEmbedder("hash:32", dimension=64).embed(["flood"])

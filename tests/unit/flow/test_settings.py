@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from groundwire.core.errors import SettingError
-from groundwire.flow.settings import Settings, load, mapping, names, value_of
+from groundwire.core.types import Preset
+from groundwire.flow.pipeline import search_settings
+from groundwire.flow.settings import SearchOptions, Settings, load, mapping, names, value_of
+from groundwire.retrieval.search import PRESETS, SearchSettings
 
 
 def write(folder: Path, text: str) -> Path:
@@ -42,9 +45,45 @@ def test_a_flag_beats_the_environment_which_beats_the_file(tmp_path: Path) -> No
     }
 
 
+def test_a_preset_sets_what_belongs_to_it_and_settings_beside_it_win(tmp_path: Path) -> None:
+    folder = write(tmp_path, "[search]\npreset = 'passages'\nsentence_weight = 0.2\n")
+
+    loaded = load(folder=folder, environment={}, flags={})
+
+    search = loaded.settings.search
+    assert (search.mode, search.shape, search.sentence_weight) == ("dense", "passages", 0.2)
+    assert loaded.origins["search.shape"] == "preset passages (groundwire.toml)"
+    assert loaded.origins["search.sentence_weight"] == "groundwire.toml"
+    assert "search.k" not in loaded.origins
+
+
+def test_a_preset_of_a_higher_layer_beats_what_a_lower_one_says(tmp_path: Path) -> None:
+    folder = write(tmp_path, "[search]\npreset = 'window'\nmode = 'lexical'\nk = 7\n")
+
+    loaded = load(folder=folder, environment={"GROUNDWIRE_SEARCH_LEXICAL_WEIGHT": "2"}, flags={"search.preset": "best"})
+
+    assert search_settings(loaded.settings.search) == PRESETS["best"]
+    assert "search.candidates" not in loaded.origins
+    assert (loaded.settings.search.k, loaded.origins["search.mode"]) == (7, "preset best (flag)")
+    assert search_settings(load(folder=folder, environment={}, flags={}).settings.search).mode == "lexical"
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_means_the_same_in_the_settings_as_in_search(name: Preset) -> None:
+    options = SearchOptions(preset=name)
+
+    assert search_settings(options) == PRESETS[name]
+    assert SearchOptions(preset=name, diversity=0.9).diversity == 0.9
+
+
+def test_without_a_preset_search_is_as_it_was() -> None:
+    assert search_settings(SearchOptions()) == SearchSettings()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[search]\npreset = 'bset'\n", "search.preset is 'bset' (groundwire.toml)"),
         ("[search]\nmodes = 'dense'\n", "the nearest that exists is 'search.mode'"),
         ("embeder = 'x'\n", "the nearest that exists is 'embedder'"),
         ("[zzz]\nqqq = 1\n", "lists all"),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.core.errors import UsageError
-from groundwire.retrieval.fields import LONGEST_ID, Made, Reader, check_mapping, content_hash
+from groundwire.retrieval.fields import LONGEST_ID, Made, Reader, check_mapping, content_hash, date_in_address
 from groundwire.retrieval.formats import Clash, Refused, Row
 
 PLAIN = Reader(check_mapping(None))
@@ -174,6 +174,42 @@ def test_a_date_that_cannot_be_read_is_counted_and_noted(value: object, state: s
     assert result.date == state
     assert bool(result.document.notes) == (state == "unread")
     assert (result.document.published is not None) == (state == "read")
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("https://post.example/2024/05/06/bridge.html", date(2024, 5, 6)),
+        ("https://post.example/news/2024-5-6-bridge", date(2024, 5, 6)),
+        ("/2024/05/06", date(2024, 5, 6)),
+        ("https://post.example/2024/05/bridge", None),
+        ("https://post.example/2024/13/06/", None),
+        ("https://post.example/2024/05-06/", None),
+        ("https://post.example/2024/05/06th/", None),
+        ("https://post.example/1824/05/06/", None),
+        ("https://post.example/?from=/2024/05/06/", None),
+        ("https://post.example#/2024/05/06/", None),
+        ("", None),
+    ],
+)
+def test_the_path_of_an_address_may_name_the_day(url: str, day: date | None) -> None:
+    assert date_in_address(url) == day
+
+
+@pytest.mark.parametrize(
+    ("published", "day", "notes"),
+    [
+        ("2024-05-07", date(2024, 5, 7), 0),
+        ("", date(2024, 5, 6), 1),
+        ("5/6/2024", date(2024, 5, 6), 2),
+    ],
+)
+def test_the_address_dates_only_what_has_no_date_of_its_own(published: str, day: date, notes: int) -> None:
+    found = made({"text": "a", "date": published, "url": "https://post.example/2024/05/06/bridge"})
+
+    assert (found.document.published, found.date) == (day, "read")
+    assert len(found.document.notes) == notes
+    assert ("date: from the address" in found.document.notes) == (notes > 0)
 
 
 def test_the_order_of_dates_is_used() -> None:

@@ -34,7 +34,7 @@ def test_a_folder_is_searched_deeply_in_order_and_everything_passed_over_is_name
         ("b.md", "markdown"),
         ("gone.txt", "unopened"),
         ("linked", "skipped"),
-        ("paper.pdf", "no_reader"),
+        ("paper.pdf", "pdf"),
     ]
 
 
@@ -46,7 +46,7 @@ def test_a_pattern_is_expanded_only_where_no_file_has_that_name(tmp_path: Path) 
     assert found(tmp_path / "a?.*", within=tmp_path) == [
         ("a1.txt", "text"),
         ("a2.txt", "text"),
-        ("a3.pdf", "no_reader"),
+        ("a3.pdf", "pdf"),
     ]
     assert found(tmp_path / "**" / "a1.*", within=tmp_path) == [("a1.txt", "text")]
     assert found(tmp_path / "b*", within=tmp_path) == [("b*", "missing")]
@@ -59,7 +59,9 @@ def test_a_pattern_is_expanded_only_where_no_file_has_that_name(tmp_path: Path) 
         (b"<HTML>", "html"),
         (b"\xef\xbb\xbf[1]", "json"),
         (b'{"text": "a"}', "json"),
-        (b"<?xml version='1.0'?>", "no_reader"),
+        (b"<?xml version='1.0'?>", "feed"),
+        (b"<rdf:RDF>", "feed"),
+        (b"%PDF-1.7", "pdf"),
         (b"words", "text"),
         (b"", "text"),
     ],

@@ -418,7 +418,7 @@ def test_a_manifest_without_the_newer_names_has_their_defaults_and_unknown_names
         ('{"embedder": "hash:32", "dimension": "32"}', "'dimension' is '32'"),
         ('{"embedder": "hash:32", "dimension": true}', "'dimension' is True"),
         ('{"embedder": "", "dimension": 32}', "'embedder' is ''"),
-        ('{"embedder": "hash:32", "dimension": 32, "context": "pooled"}', "'context' is 'pooled'"),
+        ('{"embedder": "hash:32", "dimension": 32, "context": "pool"}', "'context' is 'pool'"),
         ('{"embedder": "hash:32", "dimension": 32, "context": []}', "'context' is []"),
         ('{"embedder": "hash:32", "dimension": 32, "passage_tokens": 0}', "'passage_tokens' is 0"),
         ('{"embedder": "hash:32", "dimension": 32, "format": "2"}', "'format' is '2'"),
@@ -448,7 +448,7 @@ def test_a_missing_manifest_says_that_there_is_no_archive(tmp_path: Path) -> Non
         Manifest.load(tmp_path / "manifest.json")
 
 
-@pytest.mark.parametrize("content", [{"format": 2, "embedder": "hash:32", "dimension": 32}, {"format": 9}])
+@pytest.mark.parametrize("content", [{"format": 3, "embedder": "hash:32", "dimension": 32}, {"format": 9}])
 def test_a_later_format_asks_for_a_newer_groundwire(tmp_path: Path, content: dict[str, object]) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(content))
 

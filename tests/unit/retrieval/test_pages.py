@@ -6,7 +6,7 @@ import pytest
 
 from groundwire.core.errors import MissingExtra
 from groundwire.retrieval.formats import Refused, Row
-from groundwire.retrieval.pages import declared_encoding, read_page
+from groundwire.retrieval.pages import declared_encoding, read_fragment, read_page
 
 BODY = (
     "<p>The council of Tainan met on Monday and voted to rebuild the bridge that the flood had taken away.</p>"
@@ -49,6 +49,43 @@ def test_reads_text_and_metadata() -> None:
     assert row.values["language"] == "en"
     assert row.named
     assert row.notes == ()
+
+
+def test_a_date_that_stands_in_the_address_is_said_to_come_from_it() -> None:
+    row = read(page(head='<link rel="canonical" href="https://post.example/2024/05/06/bridge.html">'))
+
+    assert row.values["published"] == "2024-05-06"
+    assert row.notes == ("date: from the address of the page",)
+
+
+@pytest.mark.parametrize("sign", ["\x01", "&#1;", "&#x1;", "&#31", "&#xFFFE;", "\uffff"])
+def test_characters_that_xml_cannot_hold_do_no_harm(sign: str) -> None:
+    assert "Then this" in str(read(page(f"<p hidden>x</p>{sign}Then this came, they said on Monday.")).values["text"])
+    assert read_fragment(f"<p hidden>x</p>{sign}Then this") == ("Then this", 1)
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("Words with <b>bold</b> and <a href='x'>a link</a>.", "Words with bold and a link."),
+        ("<p>One  two\n three</p><p>Four</p>five", "One two three\n\nFour\n\nfive"),
+        ("<ul><li>one</li><li>two</li></ul>three<br>four", "one\n\ntwo\n\nthree\nfour"),
+        ("<table><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></table>", "a b\n\nc"),
+        ("a &lt; b &amp;&#12345; <!-- no -->", "a < b &〹"),
+        ("<script>no</script><nav>no</nav><svg><title>no</title></svg>a<iframe>no</iframe> b", "a b"),
+        ("<html><head><title>no</title></head><body>yes</body></html>", "yes"),
+        ("", ""),
+        ("<img alt='no'>", ""),
+    ],
+)
+def test_a_fragment_gives_all_that_its_readers_see(html: str, text: str) -> None:
+    assert read_fragment(html) == (text, 0)
+
+
+def test_a_fragment_that_cannot_be_parsed_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trafilatura.load_html", lambda _: None)
+
+    assert read_fragment("<p>a</p>") == ("", 0)
 
 
 def test_a_page_without_a_date_gets_none() -> None:
@@ -168,3 +205,5 @@ def test_names_the_extra_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
 
     with pytest.raises(MissingExtra, match=r"groundwire\[read\]"):
         read_page(page())
+    with pytest.raises(MissingExtra, match=r"groundwire\[read\]"):
+        read_fragment("<p>a</p>")

@@ -136,7 +136,7 @@ def test_one_bad_file_does_not_lose_the_others(tmp_path: Path) -> None:
     good = put(tmp_path / "a.txt", "Good.")
     paths = [
         tmp_path / "missing.txt",
-        put(tmp_path / "b.pdf", b"%PDF-1.7 \x00\x01"),
+        put(tmp_path / "b.txt", b"%PDF-1.7 \x00\x01"),
         put(tmp_path / "c.txt", "新聞".encode() + b"\xe6\x96" + "新聞".encode()),
         put(tmp_path / "d.jsonl", ""),
         put(tmp_path / "e.txt", " \n"),

@@ -6,12 +6,14 @@ import json
 import os
 import re
 from collections import Counter
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from groundwire.core.dates import read_date
 from groundwire.core.encodings import decode
+from groundwire.retrieval.feeds import read_feed
 from groundwire.retrieval.formats import Row, read_table
 from groundwire.retrieval.pages import declared_encoding, read_page
 from groundwire.retrieval.readers import read_documents
@@ -118,6 +120,66 @@ def test_what_a_page_hides_is_not_read() -> None:
     assert isinstance(row, Row)
     assert row.notes == ("hidden elements left out: 2",)
     assert str(row.values["text"]).count("Lorem ipsum dolor sit amet, consetetur") < 6
+
+
+EXPECTED = re.compile(
+    r"Expect:\s+not bozo and entries\[0\]\['(?P<field>title|link|summary|description|id|guid)'\]"
+    r" == u?'(?P<value>[^'\\]*)'"
+)
+FIELDS_OF_FEEDS = {"link": "url", "summary": "text", "description": "text", "guid": "id"}
+
+
+def test_feeds_are_read_or_refused_with_a_reason_and_hold_what_their_authors_say() -> None:
+    pytest.importorskip("feedparser")
+    pytest.importorskip("trafilatura")
+    files = sorted((MESSY / "feeds").rglob("*.xml"))
+    reading = read_documents(MESSY / "feeds")
+    documents = list(reading)
+    refused = {Path(reject.file).name: reject.kind for reject in reading.report.rejects}
+
+    assert len(files) == 138
+    assert (len(documents), reading.report.repeated) == (12, 6)
+    opened = {Path(file).name for file, _ in reading.report.encodings}
+    assert opened | set(refused) == {path.name for path in files}
+    assert {kind for name, kind in refused.items() if name.startswith("wellformed")} <= {"empty", "no_text"}
+    compared = 0
+    for path in files:
+        data = path.read_bytes()
+        expected = EXPECTED.search(data.decode("utf-8", "replace"))
+        row = next(iter(read_feed(data.decode("utf-8"))), None) if expected and "svg" not in path.name else None
+        if expected and isinstance(row, Row):
+            field = FIELDS_OF_FEEDS.get(expected["field"], expected["field"])
+            assert row.values[field] == re.sub(r"<[^>]*>", "", unescape(expected["value"])), path.name
+            compared += 1
+    assert compared > 8
+
+
+def test_pdfs_are_read_or_refused_with_a_reason() -> None:
+    pytest.importorskip("pypdf")
+    files = sorted((MESSY / "pdf").rglob("*.pdf"))
+    reading = read_documents(MESSY / "pdf")
+    documents = {Path(document.origin).name: document for document in reading}
+    refused = {Path(reject.file).name: reject.kind for reject in reading.report.rejects}
+
+    assert len(files) == 24
+    assert set(documents) | set(refused) == {path.name for path in files}
+    assert refused == {
+        "aes-256.pdf": "encrypted",
+        "issue-1113-evil-xobjects.pdf": "bad_pdf",
+        "libreoffice-writer-password.pdf": "encrypted",
+        "rc4-40.pdf": "encrypted",
+        "simple1.pdf": "bad_pdf",
+        "simple2.pdf": "scanned",
+        "simple3.pdf": "bad_pdf",
+    }
+    assert "pages without text (scanned, or blank): 4-5" in documents["imagemagick-images.pdf"].notes
+    assert "Beautiful is better than ugly.\n\nExplicit is" in documents["google-doc-document.pdf"].text
+    columns = documents["multicolumn.pdf"]
+    assert columns.title == "Two-Column Document with Lorem Ipsum"
+    assert "adipiscing elit. Ut purus elit, vestibulum ut, placerat ac, adipiscing vitae" in columns.text
+    # The last words of the left column and the first of the right one.
+    assert "Donec nonummy pellentesque ante. Phasellus adipiscing semper elit." in columns.text
+    assert any(note.startswith("running lines taken out: 3 (") for note in columns.notes)
 
 
 def test_every_file_is_either_in_or_refused_with_a_reason() -> None:

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,9 +15,9 @@ from hypothesis import strategies as st
 from groundwire.backends.hash_embedder import HashEmbedder
 from groundwire.backends.memory_store import MemoryStore
 from groundwire.core.errors import UsageError
-from groundwire.core.types import Document, Filter, Hit, Match, Sentence
+from groundwire.core.types import Document, Filter, Hit, Match, Preset, Sentence
 from groundwire.retrieval.index import Archive, Manifest
-from groundwire.retrieval.search import SearchSettings
+from groundwire.retrieval.search import PRESETS, SearchSettings, preset
 
 TEXTS = (
     "The typhoon flooded the harbour. The pumps failed at night. Mayor Lin opened three schools.",
@@ -269,7 +271,12 @@ def test_fewer_than_one_hit_is_refused() -> None:
         ({"lexical_weight": -1.0}, "lexical_weight is -1"),
         ({"lexical_weight": float("nan")}, "lexical_weight is nan"),
         ({"lexical_weight": float("inf")}, "lexical_weight is inf"),
-        ({"candidates": 0}, "candidates is 0"),
+        ({"candidates": 0}, "candidates is 0; it must be 1 or more"),
+        ({"neighbours": -1}, "neighbours is -1; it must be 0 or more"),
+        ({"passages": 0}, "passages is 0"),
+        ({"threshold": float("nan")}, "threshold is nan; it must be a finite number"),
+        ({"diversity": 1.1}, "diversity is 1.1; it runs from 0 to 1"),
+        ({"shape": "window"}, "shape is 'window'; it can be sentences, passages, windows, sifted, diverse"),
         ({"mode": "hybird"}, "mode is 'hybird'; it can be dense, lexical, hybrid"),
         ({"fusion": "sum"}, "fusion is 'sum'; it can be zscore, rrf"),
     ],
@@ -296,3 +303,113 @@ def test_hits_of_a_document_that_is_gone_give_no_source() -> None:
     gone = Hit(Sentence("x", "gone", 0, 0, 1, "a"), 1, 1.0)
 
     assert ARCHIVE.documents([gone]) == ()
+
+
+def place(archive: Archive, name: str) -> tuple[str, int]:
+    (found,) = [
+        one for group in archive.sentences(archive.store.revisions()).values() for one in group if one.id == name
+    ]
+    return found.document_id, found.passage
+
+
+def ranked_by(values: dict[str, float]) -> list[str]:
+    return sorted(values, key=lambda name: (-round(values[name], 3), name))
+
+
+def test_the_preset_passages_ranks_by_the_vector_of_the_passage_and_gives_whole_passages() -> None:
+    query, archive = "the harbour at night", small_passages()
+    own = similarities(archive, query, 0.0)
+
+    hits = archive.search(query, k=100, settings=PRESETS["passages"])
+
+    order = list(dict.fromkeys(place(archive, name) for name in ids(hits)))
+    assert order == list(dict.fromkeys(place(archive, name) for name in ranked_by(own)))
+    assert sorted(ids(hits)) == sorted(all_ids(archive))
+    for passage in order:
+        starts = [hit.sentence.start for hit in hits if (hit.sentence.document_id, hit.sentence.passage) == passage]
+        assert starts == sorted(starts)
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    assert [hit.similarity for hit in hits] == pytest.approx([own[name] for name in ids(hits)], abs=1e-3)
+    assert ids(archive.search(query, k=4, settings=PRESETS["passages"])) == ids(hits)[:4]
+
+
+@pytest.mark.parametrize(("name", "weight"), [("sentences", 1.0), ("pareto", 0.8)])
+def test_the_presets_of_single_sentences_are_dense_at_their_weight(name: str, weight: float) -> None:
+    truth = similarities(ARCHIVE, "pumps failed", weight)
+
+    hits = ARCHIVE.search("pumps failed", k=4, settings=preset(name))
+
+    assert [hit.strength for hit in hits] == pytest.approx(sorted(truth.values(), reverse=True)[:4], abs=1e-3)
+
+
+def test_the_preset_window_puts_neighbours_around_every_hit() -> None:
+    hits = ARCHIVE.search("opened three schools", k=3, settings=PRESETS["window"])
+
+    assert [hit.sentence.text for hit in hits] == list(re.findall(r"[A-Z][^.]*\.", TEXTS[0]))
+    assert hits[0].similarity != hits[2].similarity
+    assert hits[0].strength == hits[2].strength == hits[2].similarity
+
+
+def test_the_preset_dslr_keeps_the_nearest_sentences_of_the_best_passages_in_order() -> None:
+    query, archive = "the flood at night", small_passages()
+    own = similarities(archive, query, 1.0)
+    passages = list(dict.fromkeys(place(archive, name) for name in ranked_by(similarities(archive, query, 0.0))))[:4]
+    options = replace(PRESETS["dslr"], passages=4, candidates=1)
+
+    hits = archive.search(query, k=100, settings=options)
+
+    read = [name for name in all_ids(archive) if place(archive, name) in passages]
+    mean = np.mean([own[name] for name in read])
+    assert set(ids(hits)) == {name for name in read if own[name] >= mean}
+    assert [place(archive, name) for name in ids(hits)] == sorted(
+        [place(archive, name) for name in ids(hits)], key=passages.index
+    )
+    assert [hit.similarity for hit in hits] == pytest.approx([own[name] for name in ids(hits)], abs=1e-3)
+
+
+def test_the_preset_mmr_takes_a_repeated_sentence_last() -> None:
+    query = "The flood came at night."
+
+    near = ARCHIVE.search(query, k=3, settings=PRESETS["sentences"])
+    spread = ARCHIVE.search(query, k=3, settings=replace(PRESETS["mmr"], diversity=0.6))
+
+    assert [hit.sentence.text for hit in near[:2]] == [query, query]
+    assert spread[0].sentence == near[0].sentence
+    assert query not in [hit.sentence.text for hit in spread[1:]]
+    assert len(spread) == 3
+
+
+@pytest.mark.parametrize("shape", ["passages", "windows", "sifted", "diverse"])
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_every_shape_goes_with_every_mode_and_says_the_values_that_were_asked(shape: str, mode: str) -> None:
+    where = Filter(sources=("outlet 0",))
+    hits = ARCHIVE.search("pumps at night", k=5, settings=SearchSettings(mode=mode, shape=shape, where=where))
+
+    assert 1 <= len(hits) <= 5
+    assert len(set(ids(hits))) == len(hits)
+    assert {hit.sentence.document_id for hit in hits} <= {"d0", "d2", "d4"}
+    assert all((hit.bm25 is None) == (mode == "dense") for hit in hits)
+    assert all((hit.similarity is None) == (mode == "lexical" and shape != "sifted") for hit in hits)
+    strengths = [hit.strength for hit in hits]
+    assert strengths == sorted(strengths, reverse=True)
+
+
+@pytest.mark.parametrize("shape", ["passages", "windows", "sifted", "diverse"])
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_a_shape_of_nothing_is_nothing(shape: str, mode: str) -> None:
+    assert archive_of(()).search("harbour", settings=SearchSettings(mode=mode, shape=shape)) == ()
+
+
+def test_a_preset_is_had_by_name_and_an_unknown_one_is_refused() -> None:
+    assert {name: preset(name) for name in PRESETS} == PRESETS
+    assert list(PRESETS) == list(get_args(Preset))
+    with pytest.raises(UsageError, match="no preset is named 'bset'; there are passages, sentences, .* best"):
+        preset("bset")
+
+
+@lru_cache
+def small_passages() -> Archive:
+    embedder = HashEmbedder(64)
+    archive = Archive(MemoryStore(128), embedder, manifest=Manifest(embedder.id, 64, passage_tokens=16))
+    archive.add(Document(f"d{number}", text) for number, text in enumerate(TEXTS))
+    return archive
