@@ -51,6 +51,7 @@ class Topic:
 @dataclass(frozen=True)
 class Row:
     group: str
+    search: str
     similarity: float
     coverage: float
     target: float
@@ -108,15 +109,16 @@ def crud(data: Path) -> tuple[list[Document], list[Topic]]:
 
 
 def collect(archive: Archive, topics: Iterable[Topic]) -> Iterator[Row]:
-    for topic in topics:
+    for number, topic in enumerate(topics):
         for where in [Filter(), *([Filter(sources=topic.without)] if topic.without else [])]:
+            search = f"{archive.name} {number} {'without' if where.sources else 'with'}"
             hits = archive.search(topic.text, k=100, settings=SearchSettings(where=where))
             for source in archive.documents(hits):
                 similarity, coverage = features(topic.text, source)
                 name = source.document.id
                 target = FULL if name in topic.full else SAME_SUBJECT if name in topic.subject else OTHER
                 across = crosses_scripts(topic.text, source.document)
-                yield Row(topic.group, similarity or 0.0, coverage, target, across)
+                yield Row(topic.group, search, similarity or 0.0, coverage, target, across)
 
 
 def fit(rows: Sequence[Row], *, with_similarity: bool) -> np.ndarray:
@@ -154,15 +156,21 @@ def area(positive: np.ndarray, negative: np.ndarray) -> float:
     return float((below + upto).mean() / 2 / len(negative))
 
 
-def held_out(rows: Sequence[Row], *, with_similarity: bool) -> dict[str, object]:
-    groups = sorted({row.group for row in rows})
+def held_out(rows: Sequence[Row], *, with_similarity: bool) -> np.ndarray:
+    """Each row rated by a curve that was fitted without its group."""
     rated = np.zeros(len(rows))
-    for group in groups:
+    for group in {row.group for row in rows}:
         weights = fit([row for row in rows if row.group != group], with_similarity=with_similarity)
         inside = [place for place, row in enumerate(rows) if row.group == group]
         rated[inside] = rate([rows[place] for place in inside], weights)
+    return rated
+
+
+def summary(rows: Sequence[Row], rated: np.ndarray) -> dict[str, object]:
+    """Separation and what reaches 20, with bootstrap intervals over groups."""
     target = np.array([row.target for row in rows])
     name = np.array([row.group for row in rows])
+    groups = sorted(set(name))
     rng = np.random.default_rng(SEED)
 
     def figures(taken: np.ndarray) -> tuple[float, float, float, float]:
@@ -186,6 +194,21 @@ def held_out(rows: Sequence[Row], *, with_similarity: bool) -> dict[str, object]
     return result
 
 
+def refusals(rows: Sequence[Row], rated: np.ndarray) -> dict[str, object]:
+    """How often the best source of a search reaches a rating, with the topic's stories in the archive and without."""
+    best: dict[str, float] = {}
+    for row, value in zip(rows, rated, strict=True):
+        best[row.search] = max(best.get(row.search, 0.0), float(value))
+    found: dict[str, object] = {}
+    for kind in ("with", "without"):
+        values = np.array([value for search, value in best.items() if search.endswith(f" {kind}")])
+        found[f"{kind} the topic's stories"] = {
+            "searches": len(values),
+            **{f"best at least {floor}": round(float((values >= floor).mean()), 3) for floor in (20, 30, 40, 50)},
+        }
+    return found
+
+
 def pairs(data: Path, embedder: str) -> list[Row]:
     """Every rated (topic, source) pair of all sets."""
     model = embedder_named(embedder)
@@ -198,6 +221,7 @@ def pairs(data: Path, embedder: str) -> list[Row]:
     rows: list[Row] = []
     for name, (documents, topics) in sets.items():
         archive = open_archive("memory:", embedder=model)
+        archive.name = name
         archive.add(documents)
         found = list(collect(archive, topics))
         print(f"{name}: {len(documents)} documents, {len(topics)} topics, {len(found)} rated pairs", file=sys.stderr)
@@ -231,8 +255,13 @@ def main() -> None:
             "coverage": coverage,
         }
         curves.append(curve)
+        rated = held_out(taken, with_similarity=bool(embedder))
         script = "another script" if across else "same script" if embedder else "any script"
-        figures[f"{embedder or 'words alone'}, {script}"] = {**curve, **held_out(taken, with_similarity=bool(embedder))}
+        figures[f"{embedder or 'words alone'}, {script}"] = {
+            **curve,
+            **summary(taken, rated),
+            "searches": refusals(taken, rated),
+        }
     save_result("fit_rater", figures, seed=SEED)
     if arguments.write:
         target = Path(__file__).resolve().parents[1] / "src" / "groundwire" / "writing" / "calibration.json"

@@ -52,6 +52,8 @@ ABOUT: Mapping[str, str] = {
     "search.shape": "what hits become: `sentences`, `passages`, `windows`, `sifted` or `diverse`",
     "search.threshold": "standard deviations above the mean of the passages' sentences, in the shape `sifted`",
     "threads": "of a local embedder; as many as the machine has idle cores",
+    "write.best_at_least": "there is no article unless a source is rated this high, 0 to 100",
+    "write.keep_share": "sources rated below this share of the best are dropped, 0 to 1",
     "write.k": "sentences that propose the sources of an article",
     "write.keep_at_least": "sources rated below are dropped, 0 to 100",
     "write.language": "of the article; empty: that of the topic",

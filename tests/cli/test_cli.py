@@ -443,3 +443,14 @@ def test_checking_and_searching_by_words_need_no_model(groundwire: Command, monk
     dense = groundwire("search", "Corva", "--mode", "dense", "-a", "a.archive")
     assert dense.status == 3
     assert "groundwire models pull minilm" in dense.err
+
+
+def test_a_damaged_archive_is_named_without_a_traceback(groundwire: Command, archive: str) -> None:
+    for file in Path(archive).glob("documents.lance/data/*"):
+        file.write_bytes(b"junk" * 100)
+
+    done = groundwire("show", "typhoon-wire-01", "-a", archive)
+
+    assert done.status == 3
+    assert "sample.archive" in done.err
+    assert "Traceback" not in done.err

@@ -20,9 +20,7 @@ pytestmark = pytest.mark.integration
 
 SAMPLE = files("groundwire.sample")
 TOPICS = [json.loads(line) for line in SAMPLE.joinpath("topics.jsonl").read_text("utf-8").splitlines()]
-EVENTS = {
-    row["id"]: row["event"] for row in map(json.loads, SAMPLE.joinpath("stories.jsonl").read_text("utf-8").splitlines())
-}
+STORIES = {row["id"]: row for row in map(json.loads, SAMPLE.joinpath("stories.jsonl").read_text("utf-8").splitlines())}
 CANARY = "CANARY-7391"
 
 
@@ -44,7 +42,13 @@ def held(topic: dict) -> bool:
     return len(topic["relevant"]) > 1
 
 
-@pytest.mark.parametrize("topic", [topic for topic in TOPICS if held(topic)], ids=lambda topic: topic["id"])
+def in_its_language(topic: dict) -> bool:
+    return any(STORIES[row["id"]]["language"] == topic["language"] for row in topic["relevant"])
+
+
+@pytest.mark.parametrize(
+    "topic", [topic for topic in TOPICS if held(topic) and in_its_language(topic)], ids=lambda topic: topic["id"]
+)
 def test_an_article_on_a_topic_that_is_held_cites_exact_characters(archive: Archive, topic: dict) -> None:
     written = write_article(archive, topic["topic"], settings=Settings())
 
@@ -59,10 +63,25 @@ def test_an_article_on_a_topic_that_is_held_cites_exact_characters(archive: Arch
             assert whole[citation.start : citation.end] == citation.text
             assert " ".join(citation.text.split()) == claim.text or len(claim.citations) > 1
     assert written.article.sources[0].document_id in about
-    beside = {name for name in cited if EVENTS[name] not in {EVENTS[each] for each in about}}
+    events = {STORIES[name]["event"] for name in about}
+    beside = {name for name in cited if STORIES[name]["event"] not in events}
     assert len(beside) / len(cited) <= 0.25, f"cited from other events: {sorted(beside)}"
     assert CANARY not in repr(written.article)
     assert not any(mark in claim.text for claim in written.article.claims for mark in ("Related stories", "延伸閱讀"))
+
+
+@pytest.mark.parametrize(
+    "topic", [topic for topic in TOPICS if held(topic) and not in_its_language(topic)], ids=lambda topic: topic["id"]
+)
+def test_a_topic_held_in_another_language_only_is_never_written_about_from_other_stories(
+    archive: Archive, topic: dict
+) -> None:
+    about = {row["id"] for row in topic["relevant"]}
+    try:
+        article = write_article(archive, topic["topic"], settings=Settings()).article
+    except NothingFound:
+        return
+    assert article.sources[0].document_id in about
 
 
 @pytest.mark.parametrize("topic", [topic for topic in TOPICS if not held(topic)], ids=lambda topic: topic["id"])

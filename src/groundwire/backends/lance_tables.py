@@ -91,6 +91,8 @@ def open_tables(path: str, *, dimension: int) -> tuple[Table, Table]:
         if SENTENCES in present and DOCUMENTS not in present:
             raise ArchiveError(f"{path} holds sentences but no documents: restore {DOCUMENTS}.lance, or build it anew")
         documents = _open(database, DOCUMENTS, present, schema=_documents_schema())
+        if SENTENCES not in present and documents.count_rows():
+            raise ArchiveError(f"{path} holds documents but no sentences: restore {SENTENCES}.lance, or build it anew")
         sentences = _open(database, SENTENCES, present, schema=_sentences_schema(dimension))
         held = int((sentences.schema.metadata or {}).get(_DIMENSION_KEY, b"0"))
         if held != dimension:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 import click
 
 from groundwire.cli import show
 from groundwire.cli.machine import doctor, models
-from groundwire.core.errors import GroundwireError, NothingFound, UsageError
+from groundwire.core.errors import ArchiveError, GroundwireError, NothingFound, UsageError
+from groundwire.core.types import Context, Preset
 
 if TYPE_CHECKING:
     from groundwire.core.types import Filter
@@ -68,7 +69,7 @@ main.add_command(doctor)
 @_archive
 @_embedder
 @_map
-@click.option("--context", type=click.Choice(["passage", "exact", "pooled_rest", "pooled"]),
+@click.option("--context", type=click.Choice(get_args(Context)),
               help="What a sentence remembers (new archives).")  # fmt: skip
 @click.option("--date-order", type=click.Choice(["day", "month"]), help="Which comes first in dates like 5/6/2024.")
 @click.option("--rejects", metavar="FILE", help="Where rejected rows are listed; default: in the archive.")
@@ -103,7 +104,7 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
 @click.argument("query")
 @_archive
 @click.option("-k", type=int, help="How many sentences.")
-@click.option("--preset", type=click.Choice(["passages", "sentences", "pareto", "window", "dslr", "mmr", "best"]),
+@click.option("--preset", type=click.Choice(get_args(Preset)),
               help="A way to search with a name; options beside it win.")  # fmt: skip
 @click.option("--mode", type=click.Choice(["dense", "lexical", "hybrid"]), help="By meaning, by words, or both.")
 @click.option("--sentence-weight", type=float, help="0 (passage only) to 1 (sentence only).")
@@ -360,6 +361,13 @@ def _opened(loaded: Loaded, *, create: bool = False) -> Iterator[Archive]:
     )
     try:
         yield archive
+    except RuntimeError as error:
+        if "lance" not in str(error).lower():
+            raise
+        reason = str(error).partition("\n")[0]
+        raise ArchiveError(
+            f"{loaded.settings.archive} is damaged: {reason}. Restore it, or add the documents to a new archive"
+        ) from error
     finally:
         archive.close()
 

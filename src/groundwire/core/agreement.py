@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal
 
+from groundwire.core.figures import Quantity
 from groundwire.core.mentions import DateMention
 from groundwire.core.numerals import SHARED_UNITS
-from groundwire.core.quantities import Quantity
 
 ABOUT = Fraction(5, 100)
 """``about 3.5 million`` may differ from the source by this share."""
@@ -21,32 +21,45 @@ NEARLY = Fraction(10, 100)
 BEYOND = Fraction(25, 100)
 """``more than 3 million`` may lie below the source by this share, ``fewer than`` above it."""
 
+SOME, MANY = Fraction(3, 2), 100
+"""``hundreds`` of the source's amount: from so many times a hundred to less than so many times."""
+
 _CODES: Mapping[str, frozenset[str]] = {
     "$": frozenset({"USD", "TWD", "HKD", "AUD", "CAD", "SGD", "NZD"}),
-    "元": frozenset({"TWD", "CNY", "HKD", "SGD", "¥"}),
+    "元": frozenset({"TWD", "CNY", "HKD", "SGD", "¥", "JPY"}),
     "¥": frozenset({"JPY", "CNY"}),
+    "peso": frozenset({"PHP", "MXN"}),
+    "franc": frozenset({"CHF", "XOF"}),
+    "lira": frozenset({"TRY"}),
+    "krona": frozenset({"SEK", "NOK", "DKK"}),
+    "dirham": frozenset({"AED"}),
+    "riyal": frozenset({"SAR"}),
+    "INR": frozenset({"PKR"}),
 }
 _PERSON_ENDING = re.compile(
     r"(?:er|or|ist|an|ant|ent|ee|man|ive|ese|guest|nurse|teen|athlete|judge|pilot|hostage|monk|friend|son|cop|expert)$"
 )
 _LOOSE = frozenset(
-    {"件", "户", "家", "间", "座", "次", "组", "批", "对", "级", "队", "house", "company", "times", "point"}
+    {"件", "household", "家", "间", "座", "次", "组", "批", "对", "级", "队", "house", "company", "times", "point"}
 )
+_OPEN = frozenset(frozenset(pair) for pair in (("household", "house"), ("degree", "°C"), ("degree", "°F")))
 _AGAINST: Mapping[str, frozenset[str]] = {
     "over": frozenset({"exact", "near", "under", "most"}),
     "under": frozenset({"exact", "over", "least"}),
-    "near": frozenset({"over", "least"}),
-    "least": frozenset({"under", "near"}),
+    "near": frozenset({"exact", "over", "least"}),
+    "least": frozenset({"under", "near", "most"}),
     "most": frozenset({"over", "least"}),
 }
 
 
 def values_agree(claimed: Quantity, other: Quantity) -> bool:
     """Whether two quantities name the same amount; what the claim says about it decides."""
+    if "vague" in (claimed.bound, other.bound):
+        return _magnitudes_agree(claimed, other)
     if claimed.high is not None:
         return (claimed.value, claimed.high) == (other.value, other.high)
     if other.high is not None:
-        score = other.value > other.high
+        score = other.value > other.high or other.kind == "score" or claimed.changed
         inside = (claimed.bound in ("least", "over") and claimed.value == other.value) or (
             claimed.bound in ("most", "under") and claimed.value == other.high
         )
@@ -54,6 +67,17 @@ def values_agree(claimed: Quantity, other: Quantity) -> bool:
     if claimed.value == other.value or _same_fraction(claimed, other):
         return other.bound not in _AGAINST.get(claimed.bound, ())
     return _rounded(claimed, other)
+
+
+def _magnitudes_agree(claimed: Quantity, other: Quantity) -> bool:
+    """``hundreds`` against ``hundreds`` or 450; ``more than 100`` against ``hundreds``."""
+    if claimed.bound != "vague":
+        return claimed.bound in ("over", "least") and claimed.high is None and claimed.value <= other.value
+    if other.bound == "vague":
+        return (claimed.value, claimed.high) == (other.value, other.high)
+    if claimed.high is not None:
+        return claimed.value <= other.value <= claimed.high
+    return SOME * claimed.value <= other.value < MANY * claimed.value
 
 
 def _same_fraction(claimed: Quantity, other: Quantity) -> bool:
@@ -82,6 +106,15 @@ def _rounded(claimed: Quantity, other: Quantity) -> bool:
 
 def units_agree(claimed: Quantity, other: Quantity) -> bool | None:
     """Whether two quantities count the same kind of thing; None where the texts do not say enough."""
+    alike = _units_agree(claimed, other)
+    if claimed.per == other.per or not alike:
+        return alike
+    rates = bool(claimed.per and other.per)  # 60 km an hour is no distance
+    speeds = claimed.unit in ("km", "mile", "metre") and "" in (claimed.per, other.per)
+    return False if rates or speeds else None
+
+
+def _units_agree(claimed: Quantity, other: Quantity) -> bool | None:
     if claimed.kind != other.kind:
         return _kinds_agree(claimed, other)
     if claimed.kind == "money":
@@ -91,11 +124,14 @@ def units_agree(claimed: Quantity, other: Quantity) -> bool | None:
 
 
 def _kinds_agree(claimed: Quantity, other: Quantity) -> bool | None:
-    money, count = (claimed, other) if claimed.kind == "money" else (other, claimed)
-    if money.kind != "money" or count.kind != "count":
-        return False
+    kinds = {claimed.kind, other.kind}
+    count = claimed if claimed.kind == "count" else other
+    if kinds == {"score", "count"}:
+        return count.high is not None or None
+    if kinds == {"points", "count"}:
+        return None if count.unit == "point" else False
     bare = not count.unit and not count.nouns
-    return None if bare or (money.unit == "GBP" and count.unit == "pound") else False
+    return None if kinds == {"money", "count"} and (bare or count.unit == "pound") else False
 
 
 def _things_agree(claimed: Quantity, other: Quantity) -> bool | None:
@@ -103,7 +139,7 @@ def _things_agree(claimed: Quantity, other: Quantity) -> bool | None:
     if one and one == two:
         return True
     if one in SHARED_UNITS and two in SHARED_UNITS:
-        return False
+        return None if frozenset((one, two)) in _OPEN else False
     classes = {_word_class(claimed), _word_class(other)}
     if "" in classes or classes in ({"measure", "English"}, {"nouns", "English"}):
         return None  # nothing said, or words of two languages

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
+Granularity = Literal["day", "week", "month", "quarter", "half", "part", "year", "decade"]
 DateOrder = Literal["day", "month"]
 
 FIRST_YEAR, LAST_YEAR = 1000, 2200
@@ -36,14 +38,19 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
+_SLIP = 1  # days: a text may be dated in another zone
+_PARTS = {
+    "early": (1, 4), "mid": (5, 8), "late": (9, 12), "1": (1, 6), "2": (7, 12), "spring": (3, 5), "summer": (6, 8),
+    "autumn": (9, 11),
+}  # fmt: skip
 _NUMERALS = {numeral: index for index, numeral in enumerate("〇一二三四五六七八九")}
 _NUMERALS |= {"零": 0, "○": 0, "元": 1}
 
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
-_ZONE = r"(?:\s*(?:z|utc|gmt|[a-z]{2,4}t|[+-]\d{2}:?\d{2})(?:\s*\([a-z ]+\))?)?"
+_ZONE = r"(?:\s*(?:z|utc|gmt|[a-z]{2,4}t|[+-]\d{2}:?\d{2}))?(?:\s*\([a-z /_+-]{1,40}\))?"
 _CLOCK = r"\d{1,2}[:.時时點点]\d{2}(?:[:.分]\d{2})?(?:[.,]\d+)?秒?分?\s*(?:[ap]\.?m\.?)?" + _ZONE
 # What may follow a date: a weekday in Chinese, a time of day.
-_TAIL = r"\s*(?:[(（]?(?:星期|週|周|禮拜)[一二三四五六日天][)）]?)?[\s,T-]*(?:at\s+|上午|下午|早上|晚上|中午|凌晨)?\s*"
+_TAIL = r"\s*(?:[(（]?(?:星期|週|周|禮拜|礼拜)[一二三四五六日天][)）]?|[(（][一二三四五六日天][)）])?[\s,T-]*(?:at\s+|上午|下午|早上|晚上|中午|凌晨)?\s*"
 _REST = re.compile(_TAIL + rf"(?:{_CLOCK})?\s*$", re.IGNORECASE)
 
 _MONTH_NAME = rf"(?P<name>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
@@ -52,7 +59,7 @@ _FORMS = tuple(
     for form in (
         r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?!\d)",
         r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?:T?\d{4}(?:\d{2})?Z?)?(?!\d)",
-        r"(?P<year>\d{4})\s*[年년]\s*(?P<month>\d{1,2})\s*[月월]\s*(?P<day>\d{1,2})\s*[日號号일]",
+        r"(?:(?:西元|公元)\s*)?(?P<year>\d{4})\s*[年년]\s*(?P<month>\d{1,2})\s*[月월]\s*(?P<day>\d{1,2})\s*[日號号일]",
         rf"{_WEEKDAY}{_MONTH_NAME}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})(?!\d)",
         rf"{_WEEKDAY}{_MONTH_NAME}\s+(?P<day>\d{{1,2}})\s+{_CLOCK}\s+(?P<year>\d{{4}})(?!\d)",
         rf"{_WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?{_MONTH_NAME},?[\s-]+(?P<year>\d{{4}})(?!\d)",
@@ -66,6 +73,10 @@ _CHINESE_NUMBER = re.compile(rf"[{''.join(_NUMERALS)}十廿卅百]+(?=\s*[年月
 _WITHOUT_DAY = re.compile(r"\d{4}(?:\s*[-/.年]\s*(?:\d{1,2}\s*月?)?)?$")
 _WEEK = re.compile(r"(\d{4}-?W\d{2}-?\d)")
 _EPOCH_DIGITS = re.compile(r"\d{9,10}|\d{12,13}|\d{15,16}")
+_COMPACT = re.compile(r"(?P<day>(?:19|20)\d{6})(?P<hour>\d{2})(?:(?P<minute>\d{2})(?P<second>\d{2})?)?")
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+_LARGEST = 10**17
+_FIRST_EPOCH_YEAR, _LAST_EPOCH_YEAR = 1990, 2100
 _LONGEST = 100
 _EPOCHS = ((1e8, 1e10, 1.0, "seconds"), (1e11, 1e13, 1e3, "milliseconds"), (1e14, 1e16, 1e6, "microseconds"))
 
@@ -92,7 +103,7 @@ def read_date(value: object, *, order: DateOrder | None = None) -> DateReading:
 
 
 def _read_text(value: str, order: DateOrder | None) -> DateReading:
-    text = unicodedata.normalize("NFKC", value).strip()
+    text = unicodedata.normalize("NFKC", value.translate(_DASHES)).strip()
     if not text:
         return DateReading(None, "no date given")
     if len(text) > _LONGEST:
@@ -168,12 +179,22 @@ def _read_number(value: float) -> DateReading:
         year, rest = divmod(int(value), 10_000)
         month, day = divmod(rest, 100)
         return _checked(str(value), year=year, month=month, day=day)
+    compact = _COMPACT.fullmatch(str(value)) if isinstance(value, int) and value < _LARGEST else None
+    if compact and int(compact["hour"]) < 24 and int(compact["minute"] or 0) < 60 and int(compact["second"] or 0) < 60:
+        return _read_number(int(compact["day"]))
     for least, below, factor, unit in _EPOCHS:
         if least <= value < below:
-            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value / factor)
-            reading = _checked(str(value), year=moment.year, month=moment.month, day=moment.day)
-            return DateReading(reading.value, reading.reason or f"{unit} since 1970, as a day in UTC")
+            return _read_epoch(value, seconds=value / factor, unit=unit)
     return DateReading(None, "a number that is neither like 20240506 nor a time since 1970")
+
+
+def _read_epoch(value: float, *, seconds: float, unit: str) -> DateReading:
+    """A time since 1970, unless it lies decades away or begins like a date of the years in which it would lie."""
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    known = _FIRST_EPOCH_YEAR <= moment.year <= _LAST_EPOCH_YEAR
+    if not known or str(value).startswith("20"):
+        return DateReading(None, f"{_quoted(str(value))} is neither a date nor a time since 1970 of {unit}")
+    return DateReading(moment.date(), f"{unit} since 1970, as a day in UTC")
 
 
 def _checked(text: str, *, year: int, month: int, day: int) -> DateReading:
@@ -201,3 +222,67 @@ def _chinese_number(numeral: str) -> str:
 
 def _quoted(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+# --- the calendar -------------------------------------------------------------------------------------------------------
+
+
+def last_day(granularity: Granularity, start: date | None) -> date | None:
+    """The last day of a length of time that begins on a day; None for a beginning that is not known."""
+    if start is None or granularity in ("day", "half", "part"):
+        return start
+    if granularity == "week":
+        return start + timedelta(days=min(6, (date.max - start).days))
+    months = {"month": 1, "quarter": 3, "year": 12, "decade": 120}[granularity]
+    last = start.year * 12 + start.month - 1 + months - 1
+    year, month = min(last // 12, 9999), last % 12 + 1
+    return date(year, month, monthrange(year, month)[1])
+
+
+def day_of(year: int, month: int, day: int) -> date | None:
+    """A day of the calendar; None where there is no such day."""
+    if 1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
+        return date(year, month, day)
+    return None
+
+
+def shifted(anchor: date | None, *, length: Granularity, by: int) -> date | None:
+    """The first day of the unit of time that lies ``by`` units after the anchor's."""
+    if anchor is None:
+        return None
+    if length in ("day", "week"):
+        first = anchor if length == "day" else anchor - timedelta(days=min(anchor.weekday(), (anchor - date.min).days))
+        ordinal = first.toordinal() + by * (1 if length == "day" else 7)
+        return date.fromordinal(ordinal) if 1 <= ordinal <= date.max.toordinal() else None
+    if length in ("year", "decade"):
+        return day_of(anchor.year + by * (1 if length == "year" else 10), 1, 1)
+    step = 1 if length == "month" else 3
+    months = anchor.year * 12 + (anchor.month - 1) // step * step + by * step
+    return day_of(months // 12, months % 12 + 1, 1)
+
+
+def nearest(month: int, day: int | None, *, anchor: date | None, past: bool = False) -> date | None:
+    """The month or day of that name which lies nearest to the anchor; with ``past``, the last one that has begun."""
+    if anchor is None:
+        return None
+    options = [d for shift in (-1, 0, 1) if (d := day_of(anchor.year + shift, month, day or 15))]
+    if past:
+        begun = [d for d in options if ((d if day else d.replace(day=1)) - anchor).days <= _SLIP]
+        options = begun or options
+    best = min(options, key=lambda d: (abs((d - anchor).days), d), default=None)
+    return best if best is None or day else best.replace(day=1)
+
+
+def part_of(year: int, month: int | None, *, part: str) -> tuple[date | None, date | None]:
+    """First and last day of a third (``early``, ``mid``, ``late``), a half (``1``, ``2``) or a season of a year.
+
+    With a month, of a third of that month. A winter, which may lie in two years, stays open.
+    """
+    if month is not None:
+        first, last = {"early": (1, 10), "mid": (11, 20), "late": (21, 31)}[part]
+        start = day_of(year, month, first)
+        return start, start and start.replace(day=min(last, monthrange(year, month)[1]))
+    if part not in _PARTS or day_of(year, 1, 1) is None:
+        return None, None
+    first, last = _PARTS[part]
+    return date(year, first, 1), date(year, last, monthrange(year, last)[1])

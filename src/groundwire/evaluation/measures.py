@@ -205,54 +205,51 @@ def _squeezed(text: str) -> str:
 
 
 # A refusal is a clause whose subject is the evidence, the question, "it", or whoever answers, or which has none: "the
-# minister cannot answer" is news. Chinese is compared in simplified characters. One pattern a line, words in capitals
-# stand for those here.
-_REFUSAL_WORDS = {
-    "BEFORE": r"(?:^|[,:;])(?:我们?|您?的?(?:这个|这|该|此|本)?(?:问题|题目?)|答案|这|此|对此|CITED|所?提供的?|给定的?|现有的?|目前"
-    r"|因此|所以|故|并|也|仍|尚|暂时?|均|皆|都|里|中|内|上|抱歉|对不起|很|[从由依按据以在根]据?[^,]{0,20}|[这那哪一两几各]?[篇份些个])*",
-    "CITED": "(?:资料|文件|文章|文中|文本|上下文|档案|来源|报道|报导|内容|文献|原文|段落|材料|信息|资讯|本文|全文|证据|数据库?)",
-    "UNABLE": "(?:can ?not|could not|(?:am |is |are |was |were )?(?:unable to|not able to|(?:not |im)possible to))",
-    "LEAD": r"^(?:(?!.*\b(?:said|says|told|admitted|asked)\b).{0,80}[,:;] ?|i am sorry )?(?:and |so |thus |therefore |that )*",
-    "HERE": r"(?=\W*$| (?:in|by|from|within|here|anywhere|at all|on|about|whether|if|who|what|when|where|which|why|how)\b)",
-    "NONE": r"(?:no|not (?:enough|any)|in(?:sufficient|adequate)|lack of) (?:\w+ ){0,2}",
-    "NOT": "(?:do|does|did|is|are|was|were|has|have|had)(?: not| nowhere)",
-    "TOLD": "(?:answers?|articles?|context|data|details?|documents?|information|mention|passages?|results|sources?|text)",
-    "KNOWN": r"(?:address|answer|assist|comment|confirm|determin|establish|find|found|give|help|identif|know|locat|provid"
-    r"|say|tell|verif)\w*",
-    "SAID": r"(?:address|answer|clarif|contain|cover|deal|describ|detail|disclos|discuss|explain|explicit|found|giv|hold"
-    r"|includ|indicat|listed|mention|offer|provid|record|report|reveal|said|say|show|specif|stat|suppl|tell|told)\w*",
-    "SOURCE": "(?:archive|articles?|contexts?|coverage|data|documents?|evidence|excerpts?|information|materials?|passages?"
-    "|references?|reports?|results|snippets?|sources?|stor(?:y|ies)|texts?)",
-}
+# minister cannot answer" is news. Chinese is compared in simplified characters. One pattern a line; capitals: below.
 _REFUSALS = r"""
 \bSOURCE\b[^,;]{0,40}\b(?:NOT|fails? to) (?:\w+ )?SAID
-\bSOURCE\b[^,;]{0,40}\b(?:NOT|not) (?:\w+ )?(?:available|enough|sufficient)\b(?! (?:to (?!answer|say|tell)|under|until|online))
-\bSOURCE\b[^,;]{0,20} (?:(?:is|are|was|were|remains?) silent|(?:SAID|makes?) (?:nothing|no mention))
-\bSOURCE\b[^,;]{0,20} (?:SAID|has|have|had) NONETOLD\b
+\bSOURCE\b[^,;]{0,40} (?:NOT|not) (?:\w+ )?(?:available|enough|sufficient)\b(?! (?:to (?!answer|say|tell)|un\w+|online))
+\bSOURCE\b[^,;]{0,20} (?:(?:is|are|was|were) silent|(?:SAID|makes?|ha[sd]|have) (?:nothing|NONETOLD)\b)
 NOT (?:\w+ )?(?:SAID|clear) (?:in|by|from) (?:the|this|these|any|either)(?: \w+)? SOURCE\b
 ^(?:none|neither) of [^,]{0,30}\bSOURCE\b[^,]{0,30}\bSAID|^no SOURCE SAID
 ^nothing (?:\w+ ){0,3}(?:is|was|in) [^,]{0,30}\bSAID|^nothing (?:was |is )?(?:relevant )?KNOWNHERE
-LEAD(?:i|we) (?:(?:do|did) not (?:have|know|find|see)|UNABLE KNOWN)
-LEAD(?:i am|we are) (?:not |un)(?:sure|certain|aware)HERE|^(?:i have )?no (?:idea|clue)\b
+LEAD(?:i|we) (?:(?:do|did) not (?:have|know|find|see)|UNABLE KNOWN|am (?:not |un)(?:sure|certain|aware)HERE)
 LEAD(?:(?:the |this |that |your |an? )?(?:questions?|answer|it|this|that|which) )?UNABLE (?:be )?KNOWN
-LEAD(?:it|this|that|which|the answer) (?:NOT (?:\w+ )?(?:SAID|known|clear|available)|(?:is|remains) un(?:known|clear))HERE
-LEAD(?:there (?:is|was|are|were) NONETOLD\b|(?:but |so )?NONETOLDHERE)
+LEAD(?:it|this|the answer) (?:NOT (?:\w+ )?(?:SAID|known|clear|available)|(?:is|remains) un(?:known|clear))HERE
+LEAD(?:there (?:is|was|are|were) NONETOLD\b|NONETOLDHERE)|^(?:i have )?no (?:idea|clue)\b
 ^NONETOLD (?:is |was |are |were )?(?:available|found|given|provided|retrieved|returned|located|to \w+)\b
-^(?:n/?a|none given|no answer|(?:un|not )answerable|unknownHERE|un(?:clear|specified|stated) (?:in|from|by)\b)[^,;]{0,40}$
+^(?:n/?a\b|none given|no answer|unanswerable|unknownHERE|un(?:clear|specified|stated) (?:in|from|by)\b)[^,;]{0,40}$
 ^not (?:\w+ )?(?:SAID(?<!ly)|available|known|clear|sure|certain|enough)\b[^,;]{0,40}$
-CITED[^,。;]{0,12}(?:没有?|未|无)[^,。;]{0,8}(?:提|说|记载|包含|指出|涉及|显示|回答|相关|交代|答案|写|列|公布)
+CITED[^,。;]{0,12}(?:没有?|未|无)[^,。;]{0,8}(?:提|说|记载|包含|指出|涉及|显示|回答|相关|交代|答案|[写列])
 BEFORE(?:未|没有?|无)(?:曾|有|被|明确|具体|直接|任何|进一步)*(?:提[及到供]|说明|记载|交代|指出|涉及|列出|写明|显示)(?!此)
 BEFORE(?:无法|不能|难以|无从)[^,。;]{0,10}(?:回答|作答|确[定认]|得知|判断|提供|找到|知道|知悉|帮|查)
 BEFORE(?:不知道?|不太?清楚|不确定|不得而知|不详|未知|不明|无解|没有答案|无答案|无可奉告)\W*(?:$|[,;])
 CITED[^,。;]{0,6}(?:不足|不够|有限(?!公司)|缺乏|[过太]少)|^缺[乏少](?:足够|相关)?的?CITED
 (?:查无|找不到|查不到|(?:没有|无|未|没)(?:找到|查到|足够|任何|相关)+的?)[^,。;]{0,6}(?:CITED|答案|记录|纪录)
 """
+_REFUSAL_WORDS = {
+    "BEFORE": r"(?:^|[,:;])(?:我们?|您?的?(?:这个|[这该此本])?(?:问题|题目?)|答案|对?[这此]|CITED|所?提供的?|给定的?"
+    r"|现有的?|[目暂]前?时?|因此|所以|[故并也仍尚均皆都里中内上很]|抱歉|对不起|[从由依按据以在根]据?[^,]{0,20}|[这哪一各]?[篇份些个])*",
+    "CITED": "(?:资料|文[章中本件献]|上下文|档案|来源|报[道导]|内容|[原本全]文|段落|材料|信息|资讯|证据|数据库?)",
+    "UNABLE": "(?:can ?not|could not|(?:am |is |are |was |were )?(?:unable to|not able to|(?:not |im)possible to))",
+    "LEAD": r"^(?:(?!.*\b(?:said|says|told|asked)\b).{0,160}[,:;] ?|i am sorry )?(?:(?:and|but|so|thus|that) )*",
+    "HERE": r"(?=\W*$| (?:in|by|from|within|here|anywhere|at all|on|about|whether|if|wh\w+|how)\b)",
+    "NONE": r"(?:no|not (?:enough|any)|in(?:sufficient|adequate)|lack of) (?:\w+ ){0,2}",
+    "NOT": "(?:do|does|did|is|are|was|were|has|have|had)(?: not| nowhere)",
+    "TOLD": "(?:answers?|articles?|context|data|details?|documents?|information|mention|passages?|results|sources?)",
+    "KNOWN": r"(?:address|answer|assist|comment|confirm|determin|establish|find|found|give|help|identif|know|locat"
+    r"|provid|say|tell|verif)\w*",
+    "SAID": r"(?:address|answer|clarif|contain|cover|deal|describ|detail|disclos|discuss|explain|explicit|found|giv"
+    r"|hold|includ|indicat|listed|mention|offer|provid|record|report|reveal|said|say|show|specif|stat|suppl|tell|told)\w*",
+    "SOURCE": "(?:archive|articles?|contexts?|coverage|data|documents?|evidence|excerpts?|information|materials?"
+    "|passages?|references?|reports?|results|snippets?|sources?|stor(?:y|ies)|texts?)",
+}
 
 
-def _one_pattern(patterns: str) -> re.Pattern[str]:
+def _one_pattern(lines: str) -> re.Pattern[str]:
     for name, words in _REFUSAL_WORDS.items():
-        patterns = patterns.replace(name, words)
-    return re.compile("|".join(patterns.split("\n")[1:-1]))
+        lines = lines.replace(name, words)
+    return re.compile("|".join(lines.split("\n")[1:-1]))
 
 
 _REFUSES = _one_pattern(_REFUSALS)
@@ -308,18 +305,6 @@ def _refusable(text: str) -> str:
     return plain
 
 
-_ASKS_PERSON = re.compile(r"\b(?:who|whose|whom)\b|誰|谁|何人")
-_ASKS_TIME = re.compile(
-    r"\b(?:when|(?:what|which) (?:year|date|day|month|time))\b|何時|何时|哪年|哪一年|什麼時候|什么时候"
-)
-_ASKS_QUANTITY = re.compile(
-    r"\bhow (?:many|much|old|long|far|tall|large|big|often)\b|多少|[幾几](?:個|个|位|人|次|天|年)"
-)
-_NAME = re.compile(r"[A-Z]\w+|[\u4e00-\u9fff]{2}")
-_TIME = re.compile(
-    r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day|century"
-    r"|ago|season|spring|summer|autumn|fall|winter)\b|[年月日]|昨|今|明天|週|周"
-)
 _YES = re.compile(r"^(?:yes\b|是的?|對|对|有的)")
 _NO = re.compile(r"^(?:no\b|不是|否|沒有|没有|不對|不对)")
 
@@ -338,18 +323,6 @@ def filler_share(text: str) -> float:
 
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
-
-
-def answer_fits(question: str, answer: str) -> float | None:
-    """Whether the answer holds the kind of thing that was asked for; None where the question does not show the kind."""
-    asked = question.lower()
-    if _ASKS_QUANTITY.search(asked):
-        return float(bool(numbers(answer, spelled=True)))
-    if _ASKS_TIME.search(asked):
-        return float(bool(_TIME.search(answer.lower())))
-    if _ASKS_PERSON.search(asked):
-        return float(bool(_NAME.search(answer)))
-    return None
 
 
 def polarity(text: str) -> bool | None:

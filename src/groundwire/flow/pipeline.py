@@ -8,7 +8,18 @@ from dataclasses import dataclass, replace
 from groundwire.core.errors import NothingFound
 from groundwire.core.ports import TokenCounter
 from groundwire.core.text import count_tokens
-from groundwire.core.types import Article, Brief, Document, Evidence, Filter, Hit, ScoredSource, Verdict
+from groundwire.core.types import (
+    Article,
+    Brief,
+    Citation,
+    Claim,
+    Document,
+    Evidence,
+    Filter,
+    Hit,
+    ScoredSource,
+    Verdict,
+)
 from groundwire.flow.settings import SearchOptions, Settings
 from groundwire.retrieval.index import Archive
 from groundwire.retrieval.pack import PackSettings, pack
@@ -87,16 +98,17 @@ def write_article(archive: Archive, topic: str, *, settings: Settings, where: Fi
     """Search, rate, keep, brief, write and verify, with the built-in rater and writer.
 
     Raises:
-        NothingFound: no source reaches ``write.keep_at_least``, or what is kept is too little for an article; its
+        NothingFound: no source reaches ``write.best_at_least``, or what is kept is too little for an article; its
             ``searched`` lists what was looked at.
         UsageError: the topic is blank.
     """
     options = settings.write
     hits = archive.search(topic, k=options.k, settings=search_settings(settings.search, where))
     scored = score(topic, archive.documents(hits))
-    kept = keep(scored, at_least=options.keep_at_least)
+    best = max((source.relevance for source in scored if source.relevance is not None), default=0.0)
+    kept = keep(scored, at_least=max(options.keep_at_least, options.keep_share * best))
     searched = _searched(archive, topic, scored=scored, settings=settings, where=where)
-    if not kept:
+    if not kept or best < options.best_at_least:
         raise NothingFound(f"the archive holds nothing about '{topic}'; no article was written", searched=searched)
     briefs = summarise(kept)
     how = WriteSettings(options.language, options.max_tokens, options.max_sources)
@@ -107,8 +119,67 @@ def write_article(archive: Archive, topic: str, *, settings: Settings, where: Fi
 
 
 def verify_article(article: Article, archive: Archive) -> tuple[Verdict, ...]:
-    """Check each claim of an article, also one written before the archive changed, against what it cites."""
-    return verify(article, cited_documents(archive, article))
+    """Check each claim of an article, also one written before the archive changed, against what it cites.
+
+    A file without an id of its own has another id once it was edited. Where the archive no longer holds a cited
+    document, but the very words stand in another one, the claim is checked there, and the verdict's reason says so.
+    """
+    homes = _new_homes(archive, article)
+    moved = _moved(article, homes)
+    verdicts = verify(moved, cited_documents(archive, moved))
+    return tuple(
+        replace(verdict, claim=claim, reason="; ".join([verdict.reason, *_remarks(claim, homes)]))
+        for claim, verdict in zip(article.claims, verdicts, strict=True)
+    )
+
+
+def _new_homes(archive: Archive, article: Article) -> dict[Citation, Citation]:
+    """Citations of documents that are gone -> the same words in another document; a title goes where its text went."""
+    documents = cited_documents(archive, article)
+    cited = dict.fromkeys(citation for claim in article.claims for citation in claim.citations)
+    lost = [citation for citation in cited if citation.document_id not in documents and citation.text.strip()]
+    homes = {
+        citation: found
+        for citation in lost
+        if citation.part == "text" and (found := _where_it_stands(archive, citation)) is not None
+    }
+    successors = {citation.document_id: found.document_id for citation, found in homes.items()}
+    titles = {name: document.title for name, document in archive.store.documents(successors.values()).items()}
+    for citation in lost:
+        successor = successors.get(citation.document_id, "")
+        if citation.part == "title" and titles.get(successor) == citation.text:
+            homes[citation] = replace(citation, document_id=successor)
+    return homes
+
+
+def _where_it_stands(archive: Archive, citation: Citation) -> Citation | None:
+    for match in archive.store.lexical(citation.text, k=5, where=Filter()):
+        found = match.sentence
+        if found.text == citation.text:
+            return replace(
+                citation, document_id=found.document_id, start=found.start, end=found.end, sentence_id=found.id
+            )
+    return None
+
+
+def _moved(article: Article, homes: Mapping[Citation, Citation]) -> Article:
+    def moved(claim: Claim) -> Claim:
+        return replace(claim, citations=tuple(homes.get(citation, citation) for citation in claim.citations))
+
+    return replace(
+        article,
+        headline=moved(article.headline),
+        lede=tuple(map(moved, article.lede)),
+        sections=tuple(replace(section, claims=tuple(map(moved, section.claims))) for section in article.sections),
+    )
+
+
+def _remarks(claim: Claim, homes: Mapping[Citation, Citation]) -> list[str]:
+    return [
+        f"source changed: '{citation.document_id}' is gone, the words stand in '{homes[citation].document_id}'"
+        for citation in claim.citations
+        if citation in homes
+    ]
 
 
 def cited_documents(archive: Archive, article: Article) -> Mapping[str, Document]:
@@ -132,7 +203,9 @@ def _searched(
         f"rated {source.relevance:.0f}: {source.source.document.title or source.source.document.id} ({source.reason})"
         for source in best
     ]
-    return (*lines, f"a source is kept from {settings.write.keep_at_least:g} up")
+    options = settings.write
+    rule = f"a source is kept from {options.keep_at_least:g} up, and one of {options.best_at_least:g} or more is needed"
+    return (*lines, rule)
 
 
 def _filter_lines(where: Filter | None) -> Iterable[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
-from collections.abc import Container, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
@@ -21,24 +21,21 @@ from groundwire.core.sentences import split_sentences
 from groundwire.core.text import detect_language
 from groundwire.core.types import Article, Citation, Claim, NumberedSource, Section, Verdict
 from groundwire.flow import render
+from groundwire.flow.markers import Line, read_line
 from groundwire.flow.render import Provenance
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _EXAMPLE = "a line for each source: '[1] Title. Outlet, 2024-05-03. `document-id`'"
-_TOKEN = re.compile(rf"{render.ESCAPE}|(?P<lead>[ \t]*)[\[【［]\^?(?P<numbers>[\d\s,，、;；–—~～-]*\d\s*)[\]】］]")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:(?:^|[ \t]+)#+)?[ \t]*")
 _BULLET = re.compile(r"\s*(?:[-*+][ \t]+|>[ \t]?)")
 _RULE = re.compile(r"\s*(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|=+)")
-_CODE = r"(?P<{0}_fence>`+)(?P<{0}>.+?)(?<!`)(?P={0}_fence)(?!`)"
-_SOURCE = re.compile(
-    r"\[(?P<number>\d{1,9})\]\s*(?P<about>(?:[^`\\]|\\.)*?)\s*"
-    rf"{_CODE.format('id')}(?:\s*{_CODE.format('address')})?(?:\s*<(?P<url>[^<>\s]*)>)?\s*"
-)
-_DATED = re.compile(r"(?P<rest>.*?)(?P<sign>[,，]|^|(?<=[.!?。！？]))\s*(?P<date>\d{4}-\d{2}-\d{2})")
+_NUMBERED = re.compile(r"\[(?P<number>\d{1,9})\](?P<about>(?:[^`\\]|\\.)*)")
+_TICKS = re.compile("`+")
+_URL = re.compile(r"\s*<(?P<url>[^<>\s]*)>\s*")
+_DATED = re.compile(r"(?:[,，]|^|(?<=[.!?。！？]))\s*(?P<date>\d{4}-\d{2}-\d{2})$")
 _STOP = re.compile(r"(?:[.!?](?=\s|$)|[。！？])")
-_CLOSING = re.compile(r"[\s.,;:!?%)\]}’”」』》〉。，、；：！？）]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,17 +271,19 @@ def _read_sources(blocks: Sequence[_Block]) -> tuple[tuple[NumberedSource, ...],
 
 
 def _read_source(text: str, *, near: int) -> NumberedSource:
-    found = _SOURCE.fullmatch(text)
-    if found is None:
+    numbered = _NUMBERED.match(text)
+    spans, rest = _read_codes(text, numbered.end() if numbered else 0)
+    url = _URL.fullmatch(rest)
+    if numbered is None or not 1 <= len(spans) <= 2 or (rest.strip() and url is None):
         raise UsageError(
             f"The source near line {near} names no document: {text!r}. "
             f"It needs the document's id in backticks: {_EXAMPLE}."
         )
-    about = re.sub(r"[.。]$", "", found["about"])
+    about = re.sub(r"[.。]$", "", numbered["about"].strip())
     published = None
-    dated = _DATED.fullmatch(about)
+    dated = _DATED.search(about)
     if dated is not None and (published := _read_date(dated["date"])) is not None:
-        about = dated["rest"]
+        about = about[: dated.start()]
     stops = list(_STOP.finditer(about))
     title, outlet = about, ""
     if stops:
@@ -292,13 +291,31 @@ def _read_source(text: str, *, near: int) -> NumberedSource:
         title, outlet = about[:kept], about[stops[-1].end() :]
     untitled = title in {f"*{word}*" for word in render.word_table()["untitled"]}
     return NumberedSource(
-        number=int(found["number"]),
-        document_id=render.read_code(found["id"]),
+        number=int(numbered["number"]),
+        document_id=render.read_code(spans[0]),
         title="" if untitled else render.plain_text(title),
         source=render.plain_text(outlet.strip()),
         published=published,
-        url=found["url"] or render.read_code(found["address"] or ""),
+        url=url["url"] if url and url["url"] else render.read_code("".join(spans[1:])),
     )
+
+
+def _read_codes(text: str, at: int) -> tuple[list[str], str]:
+    """The code spans that stand from a place on, at most white space between them, and what follows them.
+
+    A span ends at the next run of as many backticks as it began with.
+    """
+    runs = list(_TICKS.finditer(text, at))
+    spans: list[str] = []
+    place = 0
+    while place < len(runs) and not text[at : runs[place].start()].strip():
+        opening = runs[place]
+        closing = next((n for n in range(place + 1, len(runs)) if len(runs[n][0]) == len(opening[0])), None)
+        if closing is None:
+            break
+        spans.append(text[opening.end() : runs[closing].start()])
+        at, place = runs[closing].end(), closing + 1
+    return spans, text[at:]
 
 
 def _read_date(text: str) -> date | None:
@@ -307,45 +324,6 @@ def _read_date(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
-
-
-@dataclass(slots=True)
-class _Line:
-    """The words of a line while escapes and markers are taken out; places count characters of ``words``."""
-
-    words: str = ""
-    gap: bool = False
-    marks: list[tuple[int, int]] = field(default_factory=list)
-    strays: list[tuple[int, str]] = field(default_factory=list)
-
-    def add(self, text: str) -> None:
-        """Go on with these words, a space before them where a marker stood between two words."""
-        if text:
-            self.words += f" {text}" if self.gap and not _CLOSING.match(text) else text
-            self.gap = False
-
-    def mark(self, found: re.Match[str], known: Container[int]) -> None:
-        """Take out a marker; what no source answers to is a stray, kept with its place."""
-        numbers, unknown = render.resolve_marker(found["numbers"], known)
-        place = len(self.words)
-        self.marks += [(place, number) for number in numbers]
-        if unknown:
-            self.strays.append((place, f"{found['lead']}[{', '.join(unknown)}]" if numbers else found[0]))
-        self.gap = self.gap or bool(found["lead"]) or not render.is_dense(self.words[-1:] or "。")
-
-
-def _read_line(raw: str, known: Container[int]) -> _Line:
-    line, last = _Line(), 0
-    text = render.drop_emphasis(raw)
-    for found in _TOKEN.finditer(text):
-        line.add(text[last : found.start()])
-        last = found.end()
-        if found["numbers"]:
-            line.mark(found, known)
-        else:
-            line.add(render.unescape(found))
-    line.add(text[last:])
-    return line
 
 
 @dataclass(slots=True)
@@ -359,12 +337,12 @@ class _Draft:
 
     def whole_claim(self, raw: str) -> Claim:
         """The line as one claim, however many sentences it has."""
-        line = _read_line(raw, self.documents)
+        line = read_line(raw, self.documents)
         return self._claim(line, [(0, len(line.words))], at=0)
 
     def claims(self, raw: str) -> Iterator[Claim]:
         """The sentences of a paragraph; a marker belongs to the sentence it stands in or behind."""
-        line = _read_line(raw, self.documents)
+        line = read_line(raw, self.documents)
         spans = [(span.start, span.end) for span in split_sentences(line.words, language=self.language)]
         if not spans and line.strays:
             spans = [(0, len(line.words))]
@@ -373,7 +351,7 @@ class _Draft:
         for at in range(len(spans)):
             yield self._claim(line, spans, at=at)
 
-    def _claim(self, line: _Line, spans: Sequence[tuple[int, int]], *, at: int) -> Claim:
+    def _claim(self, line: Line, spans: Sequence[tuple[int, int]], *, at: int) -> Claim:
         self.count += 1
         name = f"c{self.count}"
         start, end = spans[at]
@@ -382,6 +360,11 @@ class _Draft:
         strays = [stray for stray in line.strays if _owner(starts, stray[0]) == at]
         self.notes += [
             MarkerNote(name, marker.strip(), "the list of sources has no such number") for _, marker in strays
+        ]
+        self.notes += [
+            MarkerNote(name, marker, "looks like a marker, but is none; a marker is a number in brackets: [1]")
+            for place, marker in line.alike
+            if max(bisect_right(starts, place) - 1, 0) == at
         ]
         text = line.words[start:end]
         for place, marker in reversed(strays):

@@ -100,6 +100,8 @@ class WriteOptions(BaseModel):
     model_config = _STRICT
     k: int = Field(default=100, ge=1)
     keep_at_least: float = Field(default=20, ge=0, le=100)
+    keep_share: float = Field(default=0.3, ge=0, le=1)
+    best_at_least: float = Field(default=30, ge=0, le=100)
     language: str = ""
     max_tokens: int = Field(default=900, ge=40)
     max_sources: int = Field(default=8, ge=1)

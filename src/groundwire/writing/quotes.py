@@ -1,16 +1,19 @@
-"""The quotation gate: are the words between quotation marks those of the cited source?"""
+"""Gates for what must stand in the source character by character: quotations, names with numbers in them, addresses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from groundwire.core.mentions import Quotation, find_quotations
+from groundwire.core.mentions import Quotation, find_dates, find_quotations
 from groundwire.core.numerals import flatten
+from groundwire.core.quantities import find_quantities
 from groundwire.core.text import normalise, words
 from groundwire.core.types import Check, Span
-from groundwire.writing.guards import Excerpt, Finding, find_words, folded_once, is_chinese, source_span, splits_a_word
+from groundwire.writing.cuts import BRACKETED, EDGES, gaps_problem, is_negated, torn
+from groundwire.writing.guards import Excerpt, Finding, folded_once, is_chinese, source_span, splits_a_word
 
 TRANSLATED = "labelled as a translation; its words are not checked"
 REACH = 600
@@ -18,12 +21,28 @@ REACH = 600
 NEAR = 0.6
 """Share of a quotation's words that must stand in order in the source before a difference is worth showing."""
 _LONGEST_COMPARED = 1200  # words; comparing is quadratic
-_GAP = re.compile(r"\s*(?:\.{3,}|(?:\.\s){2,}\.|…+|⋯+|\[[^\]\n]{0,80}\]|［[^］\n]{0,80}］)\s*")
-_RECASED = re.compile(r"\[(\w)\](?=\w)")
-_EDGES = " \t\n\r\u3000,.;:!?，。；：！？、\"'“”‘’「」『』"
+_DOTS = r"\.{3,}|(?:\.\s){2,}\.|…+|⋯+"
+_GAP = re.compile(rf"(\s*(?:[（(]\s*(?:{_DOTS})\s*[）)]|{_DOTS}|{BRACKETED})\s*)")
+_RECASED = re.compile(r"\[(\w)\](?=\w)|(?<=[a-z])\[(?:s|es|d|ed|n|ing|['’]s)\]")
 _JOINT = re.compile(r"[\s.,;:!?—–-]*(?:(?:and|but)\s)?")
 _TOKEN = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:[.,'][a-z0-9]+)*|[^\W_]")
 _LABELS = re.compile(r"\btranslat|翻譯|翻译|譯|中译|编译|直译", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:\bhttps?://|\bwww\.)[!-~]+(?:(?<=[/=_-])[^\W_]+)?"
+    r"|(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+    r"|(?<![\w.])10\.\d{4,9}/[!-~]+|(?<![\w@.])@[A-Za-z0-9_]{2,}"
+    r"|(?<![A-Za-z0-9@.-])(?:[A-Za-z0-9-]+\.)+"
+    r"(?:[A-Za-z]{2,}(?=/[!-~])|(?:com|org|net|gov|edu|int|info|tw|cn|hk|jp|uk|eu)(?![\w-]))"
+    r"(?:/[!-~]*(?:(?<=[/=_-])[^\W_]+)?)?",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"(?<![A-Za-z0-9$€£¥.,-])(?=[A-Za-z-]*\d|\d+-?[A-Za-z])[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
+_NUMBERED = re.compile(
+    r"(?<![A-Za-z0-9.])(?:[A-Z][A-Za-z.]*|(?:no|nos|flight|room|route|highway|article|section|chapter|case|channel|page|"
+    r"platform|gate|line|bill|rule|act|type|model|version|unit|zone|district|ward)\.?)\s\d+(?![\d.,]*\d|[A-Za-z%-])"
+    r"|[\u3400-\u9fff]{2}-?\d+(?![\d.,]*\d|[A-Za-z%-])"
+)
+_NO_CODE = re.compile(r"\d+(?:st|nd|rd|th|s)|\d.*-(?:year|month|day|week|hour|minute)s?.*|(?!covid)[a-z]{3,}-\d+s?")
 
 
 def quotation_gate(
@@ -52,13 +71,12 @@ def quotation_gate(
 
 def _finding(quotation: Quotation, claim: str, *, excerpts: Sequence[Excerpt], elsewhere: Sequence[Excerpt]) -> Finding:
     quote = quotation.text
-    if any(find_quoted(quote, excerpt.text) for excerpt in excerpts):
-        return Finding(Check("quotation", quote, passed=True))
-    flat = flatten(quote)
-    for excerpt in excerpts:
-        if is_chinese(quote) and find_quoted(flat, flatten(excerpt.text)):
-            reason = f"in the other Chinese script than {excerpt.document.id!r}"
-            return Finding(Check("quotation", quote, passed=True, reason=reason))
+    negated = is_negated(claim, quotation.outer.start)
+    placed = _among(quote, excerpts, negated=negated)
+    if placed is not None:
+        return Finding(
+            Check("quotation", quote, passed=not placed.problem, reason=placed.problem), bool(placed.problem)
+        )
     reason, conflict = _elsewhere(quote, excerpts, elsewhere=elsewhere), False
     if not reason and excerpts and all(is_chinese(quote) != is_chinese(excerpt.text) for excerpt in excerpts):
         if _LABELS.search(claim):
@@ -71,40 +89,95 @@ def _finding(quotation: Quotation, claim: str, *, excerpts: Sequence[Excerpt], e
     return Finding(Check("quotation", quote, passed=False, reason=reason), conflict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Where a quotation stands and what speaks against taking it so; ``problem`` is empty where nothing does."""
+
+    span: Span
+    problem: str = ""
+
+
+def _among(quote: str, excerpts: Sequence[Excerpt], *, negated: bool) -> _Placed | None:
+    """The best place in the excerpts, in the other Chinese script if need be; None: it stands in none of them."""
+    first = None
+    for excerpt in excerpts:
+        texts = [(quote, excerpt.text)]
+        if is_chinese(quote):
+            texts.append((flatten(quote), flatten(excerpt.text)))
+        for sought, text in texts:
+            placed = place_quoted(sought, text, negated=negated)
+            if placed is not None and not placed.problem:
+                return placed
+            first = first or placed
+    return first
+
+
+def place_quoted(quote: str, text: str, *, negated: bool = False) -> _Placed | None:
+    """The first place of a quotation with nothing against it, else its first place, else None."""
+    first = None
+    for placed in _places(quote, text):
+        problem = placed.problem or torn(text, placed.span, negated=negated)
+        if not problem:
+            return placed
+        first = first or _Placed(placed.span, problem)
+    return first
+
+
 def find_quoted(quote: str, text: str) -> Span | None:
-    """Where a quotation stands in a text, its ellipses and insertions allowed for; None where it does not."""
-    if found := find_words(quote.strip(_EDGES), text):
-        return found
-    parts = [part.strip(_EDGES) for part in _GAP.split(_RECASED.sub(r"\1", quote))]
-    needles = [normalise(part) for part in parts if part]
-    if len("".join(needles)) < 2 or not all(needle in normalise(text) for needle in needles):
-        return None
+    """Where the words of a quotation stand in a text, its ellipses and insertions allowed for, however they are cut."""
+    placed = next(_places(quote, text), None)
+    return placed.span if placed else None
+
+
+def _places(quote: str, text: str) -> Iterator[_Placed]:
+    """Every place where the parts of a quotation stand in order, each within reach of the one before."""
+    whole = normalise(quote.strip(EDGES))
+    if whole and whole in normalise(text):
+        parts, gaps = [whole], ["", ""]
+    else:
+        parts, gaps = _parts(quote)
+    if not parts or (len("".join(parts)) < 2 and parts != [whole]):
+        return
     folded, positions = folded_once(text)
-    place = folded.find(needles[0])
+    place = folded.find(parts[0]) if all(part in folded for part in parts) else -1
     while place >= 0:
-        end = _follow(needles[1:], folded, start=place + len(needles[0]))
-        whole = end is not None and not (splits_a_word(folded, place) or splits_a_word(folded, end))
-        if end is not None and whole and "\n\n" not in text[positions[place] : positions[end - 1]]:
-            return source_span(text, place, end=end)
-        place = folded.find(needles[0], place + 1)
-    return None
+        spans = _follow(parts, folded, start=place)
+        cut = spans and (splits_a_word(folded, place) or splits_a_word(folded, spans[-1].end))
+        if spans and not cut and "\n\n" not in text[positions[place] : positions[spans[-1].end - 1]]:
+            found = [source_span(text, span.start, end=span.end) for span in spans]
+            yield _Placed(Span(found[0].start, found[-1].end), gaps_problem(gaps, text, found))
+        place = folded.find(parts[0], place + 1)
 
 
-def _follow(needles: Sequence[str], folded: str, *, start: int) -> int | None:
-    """Where the last of the needles ends when they come in order, each within reach of the one before."""
-    for needle in needles:
-        place = folded.find(needle, start, start + REACH + len(needle))
+def _parts(quote: str) -> tuple[list[str], list[str]]:
+    """The parts of a quotation that must stand in the source, and what stands before, between and behind them."""
+    parts, gaps, gap = [], [], ""
+    for number, piece in enumerate(_GAP.split(_RECASED.sub(r"\1", quote))):
+        kept = "" if number % 2 else normalise(piece.strip(EDGES))
+        if kept:
+            parts.append(kept)
+            gaps.append(gap)
+        gap = "" if kept else gap + (piece if number % 2 else "")
+    return parts, [*gaps, gap]
+
+
+def _follow(parts: Sequence[str], folded: str, *, start: int) -> list[Span]:
+    """Where the parts stand when they come in order, each within reach of the one before; nothing where they do not."""
+    spans = [Span(start, start + len(parts[0]))]
+    for part in parts[1:]:
+        place = folded.find(part, spans[-1].end, spans[-1].end + REACH + len(part))
         if place < 0:
-            return None
-        start = place + len(needle)
-    return start
+            return []
+        spans.append(Span(place, place + len(part)))
+    return spans
 
 
 def _elsewhere(quote: str, excerpts: Sequence[Excerpt], *, elsewhere: Sequence[Excerpt]) -> str:
     cited = {excerpt.document.id for excerpt in excerpts}
     for place in sorted(elsewhere, key=lambda excerpt: excerpt.document.id not in cited):
-        found = find_quoted(quote, place.text)
-        if found is not None:
+        placed = place_quoted(quote, place.text)
+        if placed is not None and not placed.problem:
+            found = placed.span
             where = f"{place.document.id!r} at {place.span.start + found.start}-{place.span.start + found.end}"
             known = place.document.id in cited
             return f"stands in {where}, outside the cited words" if known else f"stands in {where}, which is not cited"
@@ -113,15 +186,16 @@ def _elsewhere(quote: str, excerpts: Sequence[Excerpt], *, elsewhere: Sequence[E
 
 def _joined(quote: str, places: Sequence[Excerpt]) -> str:
     """What is wrong with a quotation whose parts all stand in the sources, but not one after the other."""
-    folded = normalise(quote.strip(_EDGES))
+    folded = normalise(quote.strip(EDGES))
     texts = list(dict.fromkeys(normalise(place.text) for place in places))
     pieces = list(_pieces(folded, texts))
     if not 2 <= len(pieces) <= 4 or not all(pieces):
         return ""
     for text in texts:
         start = text.find(pieces[0])
-        end = _follow(pieces[1:], text, start=start + len(pieces[0])) if start >= 0 else None
-        if end is not None and end - start <= len(folded) + 40 and text.count('"', start, end) <= folded.count('"'):
+        spans = _follow(pieces, text, start=start) if start >= 0 else []
+        end = spans[-1].end if spans else start
+        if spans and end - start <= len(folded) + 40 and text.count('"', start, end) <= folded.count('"'):
             return "leaves words of the source out without an ellipsis"
     return f"joins words from {len(pieces)} different places: " + " + ".join(f"{piece!r}" for piece in pieces)
 
@@ -134,7 +208,7 @@ def _pieces(folded: str, texts: Sequence[str]) -> Iterator[str]:
         while low < high:  # every beginning of words that stand in a text stands there too
             middle = (low + high + 1) // 2
             low, high = (middle, high) if any(folded[at : at + middle] in text for text in texts) else (low, middle - 1)
-        piece = folded[at : at + low].strip(_EDGES)
+        piece = folded[at : at + low].strip(EDGES)
         enough = len(piece) >= 5 if is_chinese(piece) else len(piece.split()) >= 3
         yield piece if enough else ""
         if not enough:
@@ -172,3 +246,81 @@ def _difference(
         f"{joiner.join(quoted[a:b])!r} where the source has {joiner.join(source[c:d])!r}" for _, a, b, c, d in inner[:3]
     ]
     return "differs from the source: " + ("; ".join(shown) or "in punctuation or spacing inside a word")
+
+
+# --- names with numbers, and addresses --------------------------------------------------------------------------------
+
+
+def name_gate(claim: str, excerpts: Sequence[Excerpt], *, elsewhere: Sequence[Excerpt] = ()) -> tuple[Finding, ...]:
+    """One check for each name with a number in it (F-35, room B21, No. 10); a failed one for an address not there.
+
+    A link, an e-mail address and a DOI are compared character by character; a host alone stands for its pages.
+
+    Args:
+        claim: text of the claim.
+        excerpts: the words that should carry it; the address of their documents counts as theirs.
+        elsewhere: other words of the cited documents, searched only to say where a name stands instead.
+    """
+    known = frozenset(
+        a for e in excerpts for text in (e.text, e.document.url, e.document.source) for a in _addresses(text)
+    )
+    hosts = {address.partition("/")[0] for address in known}
+    missing = (address for address in _addresses(claim) if address not in known and address not in hosts)
+    text = " ".join(flatten(f"{e.text} {e.document.source}") for e in excerpts)
+    around = " ".join(flatten(e.text) for e in elsewhere)
+    return (
+        *(_no_address(address, known) for address in missing),
+        *(_name_finding(name, text, elsewhere=around) for name in _codes(claim)),
+    )
+
+
+def _no_address(address: str, known: frozenset[str]) -> Finding:
+    other = next((a for a in sorted(known) if ("@" in a) == ("@" in address)), "")
+    reason = f"another address: the source has {other!r}" if other else "the cited words hold no such address"
+    return Finding(Check("quotation", address, passed=False, reason=reason), conflict=bool(other))
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    found = (match.group().rstrip(".,;:!?)]}>'\"") for match in _ADDRESS.finditer(flatten(text)))
+    bare = (re.sub(r"^(?:https?://)?(?:www\.)?", "", address, flags=re.IGNORECASE).rstrip("/") for address in found)
+    return tuple(host.casefold() + slash + path for host, slash, path in (address.partition("/") for address in bare))
+
+
+def _codes(claim: str) -> tuple[str, ...]:
+    """The names with a number in them, without what is a quantity, a date or an address."""
+    flat = _ADDRESS.sub(lambda found: " " * len(found.group()), flatten(claim))
+    quantities, dates = [q.span for q in find_quantities(claim) if not q.weak], [d.span for d in find_dates(claim)]
+    found = []
+    for match in _CODE.finditer(flat):
+        counted = any(span.start == match.start() for span in quantities)
+        dated = any(span.start < match.end() and match.start() < span.end for span in dates)
+        if not (counted or dated or _NO_CODE.fullmatch(match.group())) and re.search("[A-Za-z]", match.group()):
+            found.append(match.group())
+    taken = (*quantities, *dates)
+    found += [
+        match.group()
+        for match in _NUMBERED.finditer(flat)
+        if not any(span.start < match.end() and match.start() < span.end for span in taken)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _name_finding(name: str, text: str, *, elsewhere: str) -> Finding:
+    pieces = re.findall(r"\d+|[^\W\d_]+", name)
+    if _code_pattern(pieces).search(text):
+        return Finding(Check("number", name, passed=True))
+    if _code_pattern(pieces).search(elsewhere):
+        reason = "stands in the cited document, but not in the cited words"
+        return Finding(Check("number", name, passed=False, reason=reason))
+    other = _code_pattern(["\\d" if piece.isdecimal() else piece for piece in pieces]).search(text)
+    reason = f"another name: the source has {other.group()!r}" if other else "the cited words hold no such name"
+    return Finding(Check("number", name, passed=False, reason=reason), conflict=other is not None)
+
+
+def _code_pattern(pieces: Sequence[str]) -> re.Pattern[str]:
+    r"""A name whose pieces may stand apart (F-35, F35); ``\d`` as a piece stands for any number."""
+    joined = r"[-\s.]{0,3}".join(r"\d+" if piece == r"\d" else re.escape(piece) for piece in pieces)
+    before, behind = (r"[a-z0-9]" if piece.isalpha() else r"[0-9]|[0-9][.,]" for piece in (pieces[0], pieces[-1]))
+    ahead = r"[a-z]" if behind.startswith("[a") else r"\d|[.,]\d"
+    behind_it = "".join(f"(?<!{option})" for option in before.split("|"))
+    return re.compile(rf"{behind_it}{joined}(?!{ahead})", re.IGNORECASE)

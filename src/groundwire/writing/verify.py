@@ -6,34 +6,34 @@ decisions and its limits stand in ``docs/method/verification.md``.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from typing import Literal
 
 from groundwire.core.mentions import find_dates, find_quotations
 from groundwire.core.quantities import find_quantities
 from groundwire.core.sentences import split_sentences
-from groundwire.core.text import normalise
 from groundwire.core.types import Article, Check, Citation, Claim, Document, Span, Support, Verdict
+from groundwire.writing.cuts import is_verbatim, marks_gate, part_gate, question_gate
 from groundwire.writing.guards import (
     FOREIGN,
-    Cited,
     Excerpt,
     Finding,
-    citation_gate,
     claimed_words,
     coverage,
     date_gate,
+    find_words,
     number_gate,
-    resolve,
     sought_words,
     telling_words,
     wording_gate,
 )
-from groundwire.writing.quotes import TRANSLATED, find_quoted, quotation_gate
+from groundwire.writing.quotes import TRANSLATED, find_quoted, name_gate, quotation_gate
 
+State = Literal["unchanged", "moved", "changed", "missing"]
 Splitter = Callable[[Document], tuple[Span, ...]]
 MOST_SENTENCES = 5
 """How many sentences of a document that is cited as a whole may carry a claim."""
@@ -101,6 +101,18 @@ class _Opened:
         return tuple(Excerpt(self.document, span, text[span.start : span.end]) for span in self._split(self.document))
 
     @cached_property
+    def title(self) -> tuple[Excerpt, ...]:
+        """The sentences of the title."""
+        title = self.document.title
+        spans = self._split(Document(self.document.id, title, language=self.document.language))
+        return tuple(Excerpt(self.document, span, title[span.start : span.end], "title") for span in spans)
+
+    def around(self, excerpt: Excerpt) -> tuple[Excerpt, ...]:
+        """The whole sentences that an excerpt holds or touches."""
+        sentences = self.title if excerpt.part == "title" else self.sentences
+        return tuple(s for s in sentences if s.span.start < excerpt.span.end and excerpt.span.start < s.span.end)
+
+    @cached_property
     def words(self) -> tuple[frozenset[str], ...]:
         """The content words of each sentence."""
         return tuple(sought_words(sentence.text) for sentence in self.sentences)
@@ -161,7 +173,7 @@ def resolve(citation: Citation, documents: Mapping[str, Document]) -> Cited:
     part = document.title if citation.part == "title" else document.text
     if citation.start is None or citation.end is None:
         kept = not citation.text or citation.text in part
-        excerpt = Excerpt(document, Span(0, len(part)), part)
+        excerpt = Excerpt(document, Span(0, len(part)), part, citation.part)
         if kept:
             return Cited(citation, "unchanged", "", document, excerpt)
         return Cited(
@@ -170,7 +182,8 @@ def resolve(citation: Citation, documents: Mapping[str, Document]) -> Cited:
     inside = 0 <= citation.start < citation.end <= len(part)
     if inside and citation.text in ("", part[citation.start : citation.end]):
         words = part[citation.start : citation.end]
-        return Cited(citation, "unchanged", "", document, Excerpt(document, Span(citation.start, citation.end), words))
+        excerpt = Excerpt(document, Span(citation.start, citation.end), words, citation.part)
+        return Cited(citation, "unchanged", "", document, excerpt)
     return _sought(citation, part=part, document=document)
 
 
@@ -192,7 +205,8 @@ def _sought(citation: Citation, *, part: str, document: Document) -> Cited:
         reason = f"source changed: {citation.document_id!r} no longer holds the cited words"
         return Cited(citation, "changed", reason, document)
     reason = f"source changed: the cited words now stand at {found.start}-{found.end} of {citation.document_id!r}"
-    return Cited(citation, "moved", reason, document, Excerpt(document, found, part[found.start : found.end]))
+    excerpt = Excerpt(document, found, part[found.start : found.end], citation.part)
+    return Cited(citation, "moved", reason, document, excerpt)
 
 
 def citation_gate(cited: Sequence[Cited]) -> tuple[Finding, ...]:
@@ -214,7 +228,8 @@ def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written:
     if not excerpts:
         reasons = "; ".join(dict.fromkeys(f.check.reason for f in findings if not f.check.passed)) or "nothing alike"
         return Verdict(claim, "not_found", reasons, checks=_checks(findings))
-    if is_verbatim(claim.text, excerpts):
+    around = tuple(dict.fromkeys(s for e in excerpts for s in opened[e.document.id].around(e)))
+    if any(is_verbatim(claim.text, run) for run in _runs(excerpts, around)):
         return _verdict(claim, findings, excerpts=excerpts, verbatim=True)
     named = {c.document.id for c in cited if c.document}
     others = [o.whole() for key, o in opened.items() if key not in named]
@@ -222,9 +237,14 @@ def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written:
     findings += quotation_gate(claim.text, excerpts, elsewhere=[*own, *others])
     findings += number_gate(claim.text, excerpts, elsewhere=own)
     findings += date_gate(claim.text, excerpts, written=written)
+    findings += name_gate(claim.text, excerpts, elsewhere=own)
+    sentences = [sentence.text for sentence in around]
+    findings += [*marks_gate(claim.text, sentences), *part_gate(claim.text, sentences)]
     wording = wording_gate(_compared(claim.text, findings), excerpts)
     if wording.conflict:
         wording = _named_elsewhere(claim, wording, others=[o for key, o in opened.items() if key not in named])
+    if wording.check.passed:
+        findings += question_gate(claim.text, sentences)
     return _verdict(claim, [*findings, wording], excerpts=excerpts, verbatim=False)
 
 
@@ -256,15 +276,23 @@ def _excerpts(claim: Claim, cited: Sequence[Cited], *, opened: Mapping[str, _Ope
     return tuple(dict.fromkeys(found))
 
 
-def is_verbatim(claim: str, excerpts: Sequence[Excerpt]) -> bool:
-    """Whether a claim is a whole sentence (or run of sentences) of an excerpt, kinds of marks and case aside."""
-    needle = normalise(claim).rstrip(".。 ")
-    if len(needle) < 2:
-        return False
-    whole = re.compile(
-        rf"(?:^|[.!?。！？…:：\"'”」』\n]\s*|\s{{2}}){re.escape(needle)}(?=\s*(?:$|[.!?。！？…\"'”」』\n]))"
-    )
-    return any(whole.search(normalise(excerpt.text)) is not None for excerpt in excerpts)
+def _runs(excerpts: Sequence[Excerpt], around: Sequence[Excerpt]) -> Iterator[tuple[str, ...]]:
+    """The texts of neighbouring sentences that the excerpts hold whole."""
+    run: list[Excerpt] = []
+    for sentence in around:
+        whole = any(
+            (e.document.id, e.part) == (sentence.document.id, sentence.part)
+            and e.span.start <= sentence.span.start
+            and sentence.span.end <= e.span.end
+            for e in excerpts
+        )
+        text = sentence.document.title if sentence.part == "title" else sentence.document.text
+        near = run and run[-1].document.id == sentence.document.id and run[-1].part == sentence.part
+        if not whole or not near or text[run[-1].span.end : sentence.span.start].strip():
+            yield tuple(one.text for one in run)
+            run = []
+        run += [sentence] if whole else []
+    yield tuple(one.text for one in run)
 
 
 def _named_elsewhere(claim: Claim, wording: Finding, *, others: Sequence[_Opened]) -> Finding:
@@ -298,8 +326,8 @@ def _support(failed: Sequence[Finding], findings: Sequence[Finding], *, verbatim
             "word for word in the source" if verbatim else "its words, numbers, dates and quotations are there",
         )
     reasons = "; ".join(_shown(finding.check) for finding in failed)
-    wording = next((finding for finding in failed if finding.check.kind == "wording"), None)
-    if wording is not None and wording.conflict and not _carried_otherwise(wording, findings):
+    wording = next((finding for finding in failed if finding.check.kind == "wording" and finding.conflict), None)
+    if wording is not None and not _carried_otherwise(wording, findings):
         return "not_found", reasons
     if any(finding.conflict for finding in failed if finding is not wording):
         return "contradicted", reasons

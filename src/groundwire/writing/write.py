@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 from groundwire.core.errors import NothingFound, UsageError
-from groundwire.core.text import count_tokens, detect_language, normalise
+from groundwire.core.text import content_words, count_tokens, detect_language, normalise
 from groundwire.core.types import Article, Brief, Citation, Claim, NumberedSource, Section, Sentence
 from groundwire.writing.quotable import is_order
 from groundwire.writing.summarise import same_terms, terms_of
@@ -16,6 +17,14 @@ from groundwire.writing.summarise import same_terms, terms_of
 THIN_TOKENS = 40
 """With less evidence than this in all, repeats not counted, there is no article: a caption is not a story."""
 
+REPEATED_WORDS = 0.75
+"""A sentence that shares so much of its words with an earlier one adds no evidence, though a name or number differ."""
+
+_NO_TOPIC = re.compile(
+    r"\d+[年月日]?|\b(?:news|stor(?:y|ies)|articles?|reports?|headlines?|updates?|latest|today|yesterday|week|month|year"
+    r"|everything|something|anything)\b(?:'s)?"
+    r"|的?(?:最新|[今昨][天日年]|新[聞闻]|[報报][導道导]|消息|文章|主[題题]|[話话][題题]|事件|[東东]西|什[麼么]|一切)"
+)
 _OTHER_LANGUAGES: Mapping[str, str] = {"en": "In other languages", "zh": "其他語文的報導", "zh-cn": "其他语文的报道"}
 _SIMPLIFIED = ("zh-cn", "zh-sg", "zh-hans")
 _MONTHS = (
@@ -107,14 +116,19 @@ def write(
         searched: what was looked at, line by line; it goes into the error.
 
     Raises:
-        NothingFound: the briefs together hold less than ``THIN_TOKENS`` tokens.
+        UsageError: the topic has no word of its own: only function words, numbers or words like "news".
+        NothingFound: the briefs together hold less than ``THIN_TOKENS`` tokens, near repeats counted once.
     """
     settings = settings or WriteSettings()
+    if not content_words(_NO_TOPIC.sub(" ", normalise(topic))):
+        raise UsageError(
+            f"the topic is '{topic}', which names no person, place, thing or event, so every story fits it equally. "
+            "Add a word for what the article is about, as in 'flood relief in Tainan'."
+        )
     usable = [brief for brief in briefs if brief.sentences]
     language = settings.language or _language_of(topic, usable)
     ordered = sorted(usable, key=lambda brief: (not _speaks(brief, language), -brief.relevance))[: settings.max_sources]
-    said = {normalise(sentence.text): sentence.text for brief in ordered for sentence in brief.sentences}
-    found = sum(count_tokens(text) for text in said.values())
+    found = _evidence(sentence.text for brief in ordered for sentence in brief.sentences)
     if found < THIN_TOKENS:
         raise NothingFound(_refusal(topic, ordered, found), searched=tuple(searched))
     draft, leading = _drafted(ordered, settings.max_tokens, language=language)
@@ -122,6 +136,18 @@ def write(
     sections = _sections(draft.claims[leading:], ordered, language=language)
     notes = _notes(draft, ordered, max_tokens=settings.max_tokens)
     return _numbered(Article(topic, _headline(ordered[0]), lede, sections, (), language, notes=notes), ordered)
+
+
+def _evidence(texts: Iterable[str]) -> int:
+    """Tokens of the texts; one that shares nearly all its words with an earlier one, in any order, adds none."""
+    known: list[frozenset[str]] = []
+    found = 0
+    for text in texts:
+        terms = frozenset(terms_of(text))
+        if not any(len(terms & one) >= REPEATED_WORDS * max(len(terms), len(one)) for one in known):
+            found += count_tokens(text)
+        known.append(terms)
+    return found
 
 
 def _refusal(topic: str, briefs: Sequence[Brief], found: int) -> str:

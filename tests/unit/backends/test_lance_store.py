@@ -120,6 +120,14 @@ def test_sentences_without_a_documents_table_are_refused(store: LanceStore, path
         LanceStore(path, dimension=16)
 
 
+def test_documents_without_a_sentences_table_are_refused(store: LanceStore, path: Path) -> None:
+    put(store, [news("a", "Flood.")])
+    store.close()
+    (path / "sentences.lance").rename(path / "lost.lance")
+    with pytest.raises(ArchiveError, match="documents but no sentences"):
+        LanceStore(path, dimension=16)
+
+
 def test_a_start_that_was_cut_off_is_completed(store: LanceStore, path: Path) -> None:
     put(store, [news("a", "Flood.")])
     tables_of(path)[1].drop_index("text_idx")

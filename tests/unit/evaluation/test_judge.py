@@ -17,7 +17,7 @@ from groundwire.core.errors import UsageError
 from groundwire.core.ports import Matrix, Role
 from groundwire.core.types import Item, Judgement
 from groundwire.evaluation import judge as judging
-from groundwire.evaluation.judge import BuiltinJudge
+from groundwire.evaluation.judge import BuiltinJudge, answer_fits
 from groundwire.evaluation.measures import answer_tokens
 from groundwire.evaluation.rubrics import CCRS, CHOSEN, Rubric, rubrics_named, score
 
@@ -372,3 +372,22 @@ def test_agrees_with_people_on_sets_that_no_constant_was_chosen_on() -> None:
     kept = [(one.value, label) for one, label in zip(found, labels, strict=True) if one.value is not None]
     assert len(kept) > 300
     assert spearmanr(*zip(*kept, strict=True)).statistic > 0.5
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "fits"),
+    [
+        ("How many homes were lost?", "Twelve homes.", 1.0),
+        ("How many homes were lost?", "Many homes.", 0.0),
+        ("有多少人？", "五人", 0.0),
+        ("有多少人？", "5人", 1.0),
+        ("When did it happen?", "Last spring.", 1.0),
+        ("何時發生？", "五月", 1.0),
+        ("When did it happen?", "In Tainan.", 0.0),
+        ("Who won?", "Marie Curie", 1.0),
+        ("Who won?", "nobody", 0.0),
+        ("Why did it happen?", "rain", None),
+    ],
+)
+def test_sees_whether_the_kind_of_answer_fits(question: str, answer: str, fits: float | None) -> None:
+    assert answer_fits(question, answer) == fits

@@ -208,6 +208,79 @@ def test_quotations_are_looked_up_word_for_word(answer: str, evidence: str, shar
         "不知道",
         "查無相關資料。",
         "没有足够的信息。",
+        "Not enough information.",
+        "Insufficient information.",
+        "Cannot be determined.",
+        "Unable to determine.",
+        "No relevant documents were found.",
+        "It is not stated in the article.",
+        "The sources are silent on this.",
+        "None of the sources say.",
+        "I'm not sure.",
+        "It isn't mentioned.",
+        "Sorry, I can't help with that.",
+        "未提及。",
+        "資料不足。",
+        "资料不足。",
+        "無法確定。",
+        "无法回答。",
+        "文中未提。",
+        "没有提到。",
+        "The answer is unknown.",
+        "That information isn't provided.",
+        "This cannot be answered from the passages.",
+        "I could not find anything about that.",
+        "No answer found.",
+        "Not specified in the text.",
+        "Unclear from the context.",
+        "There isn't enough information to answer.",
+        "There are no sources on this.",
+        "No information available.",
+        "No details are given.",
+        "The article makes no mention of it.",
+        "The report doesn’t specify the date.",
+        "It's not clear from the documents.",
+        "It is impossible to say.",
+        "I have no idea.",
+        "We cannot say.",
+        "Based on the provided context, I cannot answer the question.",
+        "The question can't be answered with the information given.",
+        "Nothing was found.",
+        "Nothing in the sources mentions this.",
+        "No source mentions it.",
+        "Neither of the articles says so.",
+        "The text doesn't tell us.",
+        "I am unable to answer.",
+        "I'm unable to verify this.",
+        "I don’t know.",
+        "I do not have access to that information.",
+        '"I don\'t know."',
+        "Unanswerable",
+        "不詳",
+        "不清楚。",
+        "不得而知。",
+        "無從得知。",
+        "根據資料，無法回答。",
+        "根据提供的资料，无法回答该问题。",
+        "抱歉，我不知道。",
+        "沒有足夠的資訊。",
+        "找不到答案。",
+        "查無資料",
+        "文件中沒有相關內容。",
+        "這個問題無法回答。",
+        "資料庫中沒有相關記錄。",
+        "文章没有说明原因。",
+        "来源不足以回答。",
+        "信息不足，无法判断。",
+        "未找到相关资料。",
+        "答案不明。",
+        "The documents provided contain no information about it.",
+        "The context has no details on this.",
+        "The context does not provide an answer.",
+        "Data not available.",
+        "It was not reported.",
+        "It has not been disclosed.",
+        "This detail is not given in the sources.",
     ],
 )
 def test_sees_a_refusal(text: str) -> None:
@@ -231,10 +304,57 @@ def test_sees_a_refusal(text: str) -> None:
         "資料沒有提到時間，但是水壩在春天崩塌。",
         "水壩沒有崩塌。",
         "沒有。",
+        "部長無法回答問題。",
+        "部长无法回答问题。",
+        "Information is not available to the public under the law.",
+        'He said: "I don\'t know."',
+        "他說：「我不知道。」",
+        "The minister cannot answer the question.",
+        "市長未提及此事。",
+        "The mayor could not say when.",
+        "She said that she did not know.",
+        "No documents were signed.",
+        "No data was lost.",
+        "The bank had insufficient funds.",
+        "The report was not published until May.",
+        "The source code was not available online.",
+        "He is not sure of winning.",
+        "The suspect was not found.",
+        "The court could not determine the cause.",
+        "None of the players scored.",
+        "No information was leaked.",
+        "It is not known for its beaches.",
+        "It was not given to him.",
+        "警方找不到嫌犯。",
+        "法官表示無法判斷。",
+        "公司沒有說明。",
+        "旅客不知道班機延誤。",
+        "Unknown Pleasures",
+        "None of the above",
+        "No",
+        "The unknown soldier",
+        "It was not found guilty.",
+        "水庫水量不足。",
+        "人手不足。",
     ],
 )
 def test_does_not_take_an_answer_for_a_refusal(text: str) -> None:
     assert not measures.is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [
+        *(
+            (text, True)
+            for text in ("null", "無", "无", "-", "—", "None", "N/A", "n/a", "nil", "NaN", "", " ", "[]", "<none>")
+        ),
+        *((text, True) for text in ("沒有答案", "No answer.", "The text does not say.", "Unknown")),
+        *((text, False) for text in ("Paris", "0", "No", "無人", "None of them", "Nancy", "National Party")),
+    ],
+)
+def test_sees_that_a_reference_holds_no_answer(reference: str, expected: bool) -> None:
+    assert measures.holds_no_answer(reference) is expected
 
 
 def test_counts_evading_sentences() -> None:
@@ -247,25 +367,6 @@ def test_counts_the_characters_of_stock_phrases() -> None:
     assert measures.filler_share("總而言之，下雨") == pytest.approx(4 / 7)
     assert measures.filler_share("It rained.") == 0.0
     assert measures.filler_share("") == 0.0
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "fits"),
-    [
-        ("How many homes were lost?", "Twelve homes.", 1.0),
-        ("How many homes were lost?", "Many homes.", 0.0),
-        ("有多少人？", "五人", 0.0),
-        ("有多少人？", "5人", 1.0),
-        ("When did it happen?", "Last spring.", 1.0),
-        ("何時發生？", "五月", 1.0),
-        ("When did it happen?", "In Tainan.", 0.0),
-        ("Who won?", "Marie Curie", 1.0),
-        ("Who won?", "nobody", 0.0),
-        ("Why did it happen?", "rain", None),
-    ],
-)
-def test_sees_whether_the_kind_of_answer_fits(question: str, answer: str, fits: float | None) -> None:
-    assert measures.answer_fits(question, answer) == fits
 
 
 @pytest.mark.parametrize(

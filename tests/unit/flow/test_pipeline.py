@@ -1,81 +1,103 @@
-"""Searching and packing as the settings say."""
+"""From an archive to a checked article, and back to it after the archive changed."""
 
-from datetime import date
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from groundwire.backends.hash_embedder import HashEmbedder
-from groundwire.core.types import Document
+from groundwire.core.errors import NothingFound
+from groundwire.core.types import Document, Filter
+from groundwire.flow.adding import add_files
 from groundwire.flow.archives import open_archive
-from groundwire.flow.pipeline import find_evidence
-from groundwire.flow.settings import PackOptions, SearchOptions, Settings
+from groundwire.flow.pipeline import find_evidence, verify_article, write_article
+from groundwire.flow.settings import Settings
 from groundwire.retrieval.index import Archive
 
 STORY = (
-    "The river rose by 3 metres on Monday night. The old bridge in the harbour district was closed to all traffic. "
-    "Two hundred people spent the night in schools. The mayor asked for more pumps and boats on the river."
+    "The harbour of Port Ellery was flooded on Monday night. The water stood two metres high in Dock Street. "
+    "Flood relief reached 300 homes by Tuesday. The mayor thanked the crews and asked for 20 more boats."
 )
+TOPIC = "Flood in the harbour of Port Ellery"
 
 
-class CountingEmbedder(HashEmbedder):
-    """Counts every word as one token."""
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-
-def archive(embedder: HashEmbedder | None = None) -> Archive:
-    made = open_archive("memory:", embedder=embedder or HashEmbedder(64))
-    made.add(
-        [
-            Document("a", STORY, title="Flood", source="CNA", published=date(2024, 5, 6)),
-            Document("b", f"From our agency. {STORY}", title="River", source="BBC"),
-            Document("c", "A choir sang by the river at night. Nobody else came.", source="CNA"),
-        ]
-    )
-    return made
+def archive_of(*documents: Document) -> Archive:
+    archive = open_archive("memory:", embedder="hash:128")
+    archive.add(documents)
+    return archive
 
 
-def settings(pack: PackOptions | None = None, *, budget: int = 60, **search: object) -> Settings:
-    return Settings(search=SearchOptions(budget_tokens=budget, **search), pack=pack or PackOptions())
+def test_every_step_is_kept() -> None:
+    archive = archive_of(Document("a", STORY, title="Harbour under water", source="Bay Post"))
+
+    written = write_article(archive, TOPIC, settings=Settings())
+
+    assert written.article.headline.text == "Harbour under water"
+    assert {verdict.support for verdict in written.verdicts} == {"supported"}
+    assert set(written.documents) == {"a"}
+    assert [brief.document.id for brief in written.briefs] == ["a"]
+    assert written.scored[0].relevance == max(source.relevance or 0 for source in written.scored)
+    assert written.searched[0].startswith("archive memory:: 1 documents")
 
 
-def test_evidence_is_packed_as_it_was_unless_settings_say_otherwise() -> None:
-    evidence = find_evidence(archive(), "river at night", settings=settings())
+def test_a_refusal_says_what_was_searched_filters_included() -> None:
+    archive = archive_of(Document("a", STORY, source="Bay Post"))
+    where = Filter(sources=("Other Paper",), languages=("en",))
 
-    assert (evidence.tokenizer, evidence.headers, evidence.budget) == ("estimate", (), 60)
-    assert 0 < evidence.tokens <= 60
-    assert {one.reason[:10] for one in evidence.dropped} <= {"same words", *(f"{n} tokens d"[:10] for n in range(99))}
+    with pytest.raises(NothingFound) as refused:
+        write_article(archive, TOPIC, settings=Settings(), where=where)
 
-
-def test_the_embedders_own_tokens_count_where_it_counts_them_and_the_evidence_says_who_counted() -> None:
-    options = PackOptions(tokenizer="embedder", headers=True)
-
-    counted = find_evidence(archive(CountingEmbedder(64)), "river at night", settings=settings(options))
-    estimated = find_evidence(archive(), "river at night", settings=settings(options))
-
-    heads = [text for _, text in counted.headers]
-    assert counted.tokens == sum(len(text.split()) for text in [*heads, *(one.sentence.text for one in counted.hits)])
-    assert set(heads) <= {"Flood (2024-05-06)", "River"}
-    assert heads
-    assert (counted.tokenizer, estimated.tokenizer) == ("hash:64", "estimate")
+    assert "only: sources Other Paper; languages en" in refused.value.searched
 
 
-def test_neighbours_and_caps_find_their_documents_and_sentences() -> None:
-    held = archive()
-    near = find_evidence(held, "pumps", settings=settings(PackOptions(neighbours=1), budget=400, k=1))
-    capped = find_evidence(held, "river at night", settings=settings(PackOptions(per_story=1, per_source=1), budget=30))
+def test_what_barely_is_about_the_topic_is_dropped_beside_what_clearly_is() -> None:
+    other = Document("b", "The harbour concert was cancelled. Tickets are refunded. The band plays in May. " * 2)
+    archive = archive_of(Document("a", STORY), other)
 
-    assert [one.rank for one in near.hits] == [1, 1]
-    assert near.hits[0].sentence.text == "Two hundred people spent the night in schools."
-    assert any("the cap of 1" in one.reason for one in capped.dropped)
+    strict = write_article(archive, TOPIC, settings=Settings.model_validate({"write": {"keep_share": 1}}))
+
+    assert [source.document_id for source in strict.article.sources] == ["a"]
 
 
-@pytest.mark.parametrize("preset", ["passages", "window", "best"])
-def test_a_preset_in_the_settings_is_what_is_searched_with(preset: str) -> None:
-    held = archive()
+def test_an_article_needs_one_source_above_the_lowest_band() -> None:
+    archive = archive_of(Document("a", STORY))
 
-    evidence = find_evidence(held, "river at night", settings=settings(preset=preset, budget=999))
+    with pytest.raises(NothingFound):
+        write_article(archive, TOPIC, settings=Settings.model_validate({"write": {"best_at_least": 100}}))
 
-    found = {one.sentence.id for one in evidence.hits} | {one.hit.sentence.id for one in evidence.dropped}
-    assert found == {one.id for own in held.sentences(["a", "b", "c"]).values() for one in own}
+
+def test_evidence_is_packed_under_the_budget_of_the_settings() -> None:
+    archive = archive_of(Document("a", STORY))
+
+    evidence = find_evidence(archive, "water", settings=Settings.model_validate({"search": {"budget_tokens": 15}}))
+
+    assert 0 < evidence.tokens <= 15
+
+
+def test_an_article_over_files_finds_its_words_again_after_a_comma_was_mended(tmp_path: Path) -> None:
+    archive = open_archive("memory:", embedder="hash:128")
+    story = tmp_path / "flood.md"
+    story.write_text(f"# Harbour under water\n\n{STORY}", "utf-8")
+    add_files(archive, [str(story)], settings=Settings())
+    article = write_article(archive, TOPIC, settings=Settings()).article
+    story.write_text(f"# Harbour under water\n\nCorrected.\n\n{STORY.replace('20 more', '25 more')}", "utf-8")
+    assert add_files(archive, [str(story)], settings=Settings()).archive.removed == 1
+
+    verdicts = verify_article(article, archive)
+
+    kept = [verdict for verdict in verdicts if "20 more" not in verdict.claim.text]
+    assert len(kept) == len(verdicts) - 1
+    assert {verdict.support for verdict in kept} == {"supported"}
+    assert all("source changed" in verdict.reason for verdict in kept)
+    assert [verdict.claim for verdict in verdicts] == list(article.claims)
+    (lost,) = (verdict for verdict in verdicts if "20 more" in verdict.claim.text)
+    assert lost.support != "supported"
+
+
+def test_an_article_on_a_document_that_is_gone_stays_unsupported() -> None:
+    archive = archive_of(Document("a", STORY))
+    article = write_article(archive, TOPIC, settings=Settings()).article
+    empty = archive_of(Document("z", "Nothing of the kind is said here."))
+
+    verdicts = verify_article(replace(article, notes=()), empty)
+
+    assert "supported" not in {verdict.support for verdict in verdicts}

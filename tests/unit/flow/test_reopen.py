@@ -292,6 +292,22 @@ def letters(claims: tuple[Claim, ...]) -> str:
         ("水位上升。[1]橋封閉。[2]", [("水位上升。", (1,)), ("橋封閉。", (2,))]),
         ("行政院[1]表示沒有問題。", [("行政院表示沒有問題。", (1,))]),
         ("He said “we lost [2] badly” on May 5. [1]", [("He said “we lost badly” on May 5.", (2, 1))]),
+        ("It fell [1], [2], and [3].", [("It fell.", (1, 2, 3))]),
+        (
+            "It fell [1]; [2] & [3]. Then it rose [1] and fell.",
+            [("It fell.", (1, 2, 3)), ("Then it rose and fell.", (1,))],
+        ),
+        ("水位上升[1]、[2]和[3]。橋封閉[1]與[2]", [("水位上升。", (1, 2, 3)), ("橋封閉", (1, 2))]),
+        ("It fell [1] and [2] rose.", [("It fell and rose.", (1, 2))]),
+        ("It fell. [1‑3]", [("It fell.", (1, 2, 3))]),
+        ("It fell. [1−3]", [("It fell.", (1, 2, 3))]),
+        ("It fell. [[1]]", [("It fell.", (1,))]),
+        (
+            'He saw "the game [2]" twice. He saw "[1] a game". [3]',
+            [('He saw "the game" twice.', (2,)), ('He saw "a game".', (1, 3))],
+        ),
+        ("It is at https://x.y/a[1]b?c=1&d[2]=3 now. [1]", [("It is at https://x.y/a[1]b?c=1&d[2]=3 now.", (1,))]),
+        ("It is at https://x.y/b&amp;c [2].", [("It is at https://x.y/b&c.", (2,))]),
         (r"It has \[1\] in it. [2]", [("It has [1] in it.", (2,))]),
         ("See [the map](https://a.example) now. [1]", [("See [the map](https://a.example) now.", (1,))]),
         ("It is *very* **wet** in 5 * 3 rooms. [1]", [("It is very wet in 5 * 3 rooms.", (1,))]),
@@ -315,9 +331,14 @@ def test_markers_belong_to_the_sentence_they_follow(text: str, expected: list[tu
         ("In [2024], it fell. [1]", "In [2024], it fell.", (1,), ["[2024]"]),
         ("[2024] was wet. [1]", "[2024] was wet.", (1,), ["[2024]"]),
         ("It fell. [1, 7, 8]", "It fell. [7, 8]", (1,), ["[7, 8]"]),
-        ("It fell. [2-7]", "It fell. [2-7]", (), ["[2-7]"]),
+        ("It fell. [2-7]", "It fell. [4-7]", (2, 3), ["[4-7]"]),
         ("It fell. [3-1]", "It fell. [3-1]", (), ["[3-1]"]),
-        ("It fell. [1-999999999]", "It fell. [1-999999999]", (), ["[1-999999999]"]),
+        ("It fell. [1-999999999]", "It fell. [4-999999999]", (1, 2, 3), ["[4-999999999]"]),
+        ("It fell. [0-2]", "It fell. [0]", (1, 2), ["[0]"]),
+        ("It fell. [0-9, 8]", "It fell. [0, 4-9, 8]", (1, 2, 3), ["[0, 4-9, 8]"]),
+        ("It fell. [4-7]", "It fell. [4-7]", (), ["[4-7]"]),
+        ("It fell [1], [9], and [3].", "It fell [9].", (1, 3), ["[9]"]),
+        ("水位上升[0-2]。", "水位上升[0]。", (1, 2), ["[0]"]),
         ("It fell. [12345678901234567890]", "It fell. [12345678901234567890]", (), ["[12345678901234567890]"]),
         ("It fell. [98] [99]", "It fell. [98] [99]", (), ["[98]", "[99]"]),
         ("[99]", "[99]", (), ["[99]"]),
@@ -339,6 +360,56 @@ def test_a_marker_without_a_source_stays_and_is_noted(
     assert "".join(again.article.lede[0].text.split()) == "".join(claim.text.split())
 
 
+@pytest.mark.parametrize(
+    "marker",
+    [
+        *("(S3)", "[S3]", "[s3.2]", "【4†source】", "【4:0†source】", "[1 and 3]", "[1 to 3]", "[1至3]", "[1和3]"),
+        *("[Source 2]", "(source: 2)", "[ref. 1]", "[doc 3, p. 4]", "[來源1]", "（来源：2）", "【資料3】", "[1 & 2]"),
+    ],
+)
+@pytest.mark.parametrize("text", ["It fell {}.", "It fell. {} [1]", "水位上升{}。"])
+def test_what_looks_like_a_marker_stays_and_is_noted(text: str, marker: str) -> None:
+    found = reopen(f"# H\n\nOne came before. {text.format(marker)}\n{SOURCES}")
+
+    assert marker in "".join(claim.text for claim in found.article.lede)
+    assert [note.marker for note in found.notes] == [marker]
+    assert "looks like a marker" in found.notes[0].reason
+    (owner,) = (claim for claim in found.article.lede if claim.id == found.notes[0].claim_id)
+    assert marker in owner.text
+
+
+@pytest.mark.parametrize(
+    "text", ["It fell (2024) [x] to S3 (Audi), (3.5%) and (1 of 3).", "水位（圖1）上升[甲]。", "A (2) b."]
+)
+def test_ordinary_brackets_are_not_noted(text: str) -> None:
+    found = reopen(f"# H\n\n{text}\n{SOURCES}")
+
+    assert found.article.lede[0].text == text
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "identity", "url"),
+    [
+        ("[1] T. `a`", "a", ""),
+        ("[1] T. ``a`b`` `c`", "a`b", "c"),
+        ("[1] T. `a` <https://x.y>", "a", "https://x.y"),
+        ("[1] T. `a` <>", "a", ""),
+        (r"[1] T \` u. `a`", "a", ""),
+    ],
+)
+def test_the_code_spans_of_a_source_are_its_id_and_address(line: str, identity: str, url: str) -> None:
+    (found,) = reopen(f"# H\n\nX.\n\n## Sources\n\n{line}\n").article.sources
+
+    assert (found.document_id, found.url) == (identity, url)
+
+
+@pytest.mark.parametrize("ids", ["`" * 3000, "`a``", "`a` `b` `c`", "`a` b", "`a` <b c>", "a `b", "` `` ``` ````"])
+def test_a_source_line_with_other_than_one_or_two_code_spans_is_refused(ids: str) -> None:
+    with pytest.raises(UsageError, match="names no document"):
+        reopen(f"# H\n\nX.\n\n## Sources\n\n[1] T. {ids}\n")
+
+
 def test_a_note_says_where_the_marker_stands() -> None:
     found = reopen(f"# H [9]\n\n[1]\n{SOURCES}")
 
@@ -352,7 +423,22 @@ draft_words = st.sampled_from(
     ["river", "rose", "3.5%", "Friday.", "“Bridges", "closed,”", "said", "2024", "橋。", "封閉"]
 )
 markers = st.sampled_from(
-    ["[1]", "[1][2]", "[1, 2]", "[1-3]", "[0]", "[6]", "[2024]", "[^2]", "【3】", "[1, 9]", "[]", "[x]"]
+    [
+        "[1]",
+        "[1][2]",
+        "[1, 2]",
+        "[1-3]",
+        "[0]",
+        "[6]",
+        "[2024]",
+        "[^2]",
+        "【3】",
+        "[1, 9]",
+        "[]",
+        "[x]",
+        "[2-9]",
+        "(S3)",
+    ]
 )
 
 

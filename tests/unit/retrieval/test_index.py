@@ -448,6 +448,13 @@ def test_a_missing_manifest_says_that_there_is_no_archive(tmp_path: Path) -> Non
         Manifest.load(tmp_path / "manifest.json")
 
 
+def test_a_manifest_of_an_older_format_is_read_and_keeps_it(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"embedder": "hash:32", "dimension": 32, "format": 1}')
+
+    assert Manifest.load(tmp_path / "manifest.json").format == 1
+    assert Manifest("hash:32", 32).format == 2
+
+
 @pytest.mark.parametrize("content", [{"format": 3, "embedder": "hash:32", "dimension": 32}, {"format": 9}])
 def test_a_later_format_asks_for_a_newer_groundwire(tmp_path: Path, content: dict[str, object]) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(content))

@@ -139,6 +139,7 @@ def test_the_sender_is_the_source(sender: str, source: str) -> None:
 
 
 def test_random_damage_never_escapes() -> None:
+    pytest.importorskip("trafilatura")
     mail = message()
     mail.add_alternative("<p>HTML</p>", subtype="html")
     mail.add_attachment(b"x", maintype="application", subtype="pdf", filename="報告.pdf")

@@ -504,7 +504,8 @@ def test_a_folder_of_pdfs_is_read_and_what_is_none_is_refused_by_name(
     assert [reject.kind for reject in reading.report.rejects] == ["missing_extra"] * 3 + ["empty"]
 
 
-WORDS = st.lists(st.lists(st.text("abcdefgh", min_size=1, max_size=9), min_size=1, max_size=6), min_size=1, max_size=8)
+# At most 44 characters a line, so that the columns do not lie on top of one another.
+WORDS = st.lists(st.lists(st.text("abcdefgh", min_size=1, max_size=8), min_size=1, max_size=5), min_size=1, max_size=8)
 
 
 @given(left=WORDS, right=WORDS, apart=st.sampled_from([0, 5]))

@@ -403,7 +403,7 @@ def test_a_shape_of_nothing_is_nothing(shape: str, mode: str) -> None:
 def test_a_preset_is_had_by_name_and_an_unknown_one_is_refused() -> None:
     assert {name: preset(name) for name in PRESETS} == PRESETS
     assert list(PRESETS) == list(get_args(Preset))
-    with pytest.raises(UsageError, match="no preset is named 'bset'; there are passages, sentences, .* best"):
+    with pytest.raises(UsageError, match=r"no preset is named 'bset'; there are passages, sentences, .* best"):
         preset("bset")
 
 

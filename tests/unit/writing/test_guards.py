@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 from groundwire.core.types import Citation, Document, Span
 from groundwire.writing.guards import (
     Excerpt,
-    citation_gate,
     date_gate,
     find_words,
     is_chinese,
     number_gate,
-    resolve,
     stem,
     wording_gate,
 )
 from groundwire.writing.quotes import TRANSLATED, find_quoted, quotation_gate
+from groundwire.writing.verify import citation_gate, resolve
 
 PUBLISHED = date(2022, 9, 5)
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.core.types import Article, Citation, Claim, Document, Section, Span, Verdict
-from groundwire.writing.verify import is_verbatim, split_document, verify
+from groundwire.writing.cuts import is_verbatim
+from groundwire.writing.verify import split_document, verify
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = Path(os.environ.get("GROUNDWIRE_SHARED") or ROOT.parent / "shared")

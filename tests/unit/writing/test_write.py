@@ -234,7 +234,10 @@ def test_where_the_topic_does_not_tell_its_language_the_best_source_decides(topi
 
 def test_where_nobody_tells_the_language_all_sources_are_alike() -> None:
     words = "Xq zzyx wvut srqp onml kjih gfed cba xq zzyx wvut srqp onml kjih gfed cba xq zzyx wvut srqp onml kjih."
-    briefs = [brief("a", words, "Xq zzyx wvut.", language=""), brief("b", words[:70].replace("Xq", "Qx"), language="")]
+    briefs = [
+        brief("a", words, "Xq zzyx wvut.", language=""),
+        brief("b", "Ba dob kib lum tev sor nim pag rud wol fip hez jak ca.", language=""),
+    ]
 
     article = write("Xq", briefs)
 
@@ -285,6 +288,41 @@ def test_a_caption_is_no_article_however_often_it_was_printed(copies: int) -> No
 
     assert f"{count_tokens(caption)} tokens in {copies} document(s), {THIN_TOKENS} are needed" in str(caught.value)
     assert caught.value.searched == SEARCHED
+
+
+NEAR_REPEATS = (
+    [f"{agency}: Dam workers cross the frozen canal at Tarn Hollow on Sunday." for agency in ("Reuters", "AP", "AFP")],
+    [f"Skaters cross the frozen canal at Tarn Hollow at dawn on {day}." for day in ("Sunday", "Monday", "Tuesday")],
+    [f"Skaters cross the frozen canal at Tarn Hollow, {count} in all, at dawn." for count in (12, 15, 19)],
+    [f"{agency}：溜冰客週日清晨穿越塔恩谷結冰的運河。" for agency in ("中央社", "路透社", "法新社")],
+    [f"溜冰客{day}清晨穿越塔恩谷结冰的运河（图）。" for day in ("周日", "周一", "周六")],
+)
+
+
+@pytest.mark.parametrize("captions", NEAR_REPEATS)
+def test_captions_that_differ_in_a_word_are_one_piece_of_evidence(captions: list[str]) -> None:
+    briefs = [brief(f"copy {place}", text) for place, text in enumerate([*captions, *captions[:2]])]
+    assert sum(count_tokens(text) for text in captions) >= THIN_TOKENS
+
+    with pytest.raises(NothingFound, match="too little about 'canal 運河'"):
+        write("canal 運河", briefs)
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        *("", " ", "the", "2024", "news", "The latest news", "what about it?", "today's stories", "!"),
+        *("2024年", "最新消息", "今天的新聞", "今日新闻", "報導", "什麼"),
+    ],
+)
+def test_a_topic_without_a_word_of_its_own_is_refused_and_the_error_says_what_is_missing(topic: str) -> None:
+    with pytest.raises(UsageError, match=r"names no person, place, thing or event.*Add a word"):
+        write(topic, [brief("a", *LONG)])
+
+
+@pytest.mark.parametrize("topic", ["Tainan", "flood 2024", "Fox News", "水", "日本", "新聞自由", "台南新闻", "U.S."])
+def test_a_topic_may_be_short_and_hold_common_words(topic: str) -> None:
+    assert write(topic, [brief("a", *LONG)]).topic == topic
 
 
 @pytest.mark.parametrize("limit", [40, 60, 100, 900])
@@ -357,7 +395,7 @@ def test_every_article_is_sound(drawn: list[tuple[list[str], dict[str, object]]]
     try:
         article = write("harbour flood", briefs, settings=WriteSettings(language=language, max_tokens=limit))
     except NothingFound:
-        distinct = {normalise(one.text): one.text for item in briefs for one in item.sentences}
+        distinct = {normalise(one.text)[:10]: one.text for item in briefs for one in item.sentences}
         assert sum(map(count_tokens, distinct.values())) < THIN_TOKENS
     else:
         assert_sound(article, briefs)
