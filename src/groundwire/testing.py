@@ -83,7 +83,7 @@ def check_store(make_store: MakeStore) -> None:
 
     An empty store; put, replace, remove; the order of results and ties; filters (dates inclusive, undated documents,
     sources, languages, quoting); ``among``; k beyond the store; revisions and origins; source order; a sentence that
-    comes three times; odd ids; float16 tolerance; ``finish`` at any time; refusal of vectors that do not fit.
+    comes three times; odd ids; float16 tolerance; ``finish`` and ``set_origins`` at any time; refusal of vectors that do not fit.
 
     Args:
         make_store: makes a new, empty store at each call, always of the same dimension (4 or more).
@@ -240,9 +240,7 @@ def _check_dense(store: VectorStore) -> None:
         _check_order(found)
         for match, value in zip(found, best, strict=True):
             off = max(abs(match.value - exact[match.sentence.id]), abs(match.value - value))
-            _require(
-                off <= HALF_TOLERANCE, f"dense() with k={k}: the value of {match.sentence.id!r} is off by {off:.2g}"
-            )
+            _require(off <= HALF_TOLERANCE, f"dense(), k={k}: the value of {match.sentence.id!r} is off by {off:.2g}")
             _same(match.sentence, sentences[match.sentence.id], "the sentence of a match")
 
 
@@ -342,10 +340,13 @@ def _check_finish(store: VectorStore) -> None:
     store.finish()
     put(store, room[2:])
     before = _names(_dense(store))
+    origins = {"flood": "a.jsonl:1\n/b.txt", "storm": "/c", "rates": "", "bread": ""}
+    store.set_origins({**origins, "none": "/d"})
+    room = tuple(replace(one, document=replace(one.document, origin=origins[one.document.id])) for one in room)
     for _ in range(3):
-        store.finish()
         check_holds(store, room)
         _same(_names(_dense(store)), before, "dense() after finish()")
+        store.finish()
 
 
 def _check_refusal(store: VectorStore) -> None:

@@ -14,8 +14,8 @@ SOURCE = ROOT / "src" / "groundwire"
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 # More than the style guide's first guess of 50: with 400 lines a module, reading dates, numbers, encodings and
-# formats well takes a module each.
-MOST_MODULES = 64
+# formats well takes a module each, and each has tests of its own.
+MOST_MODULES = 80
 MOST_MODULE_LINES = 400
 MOST_FUNCTION_LINES = 40
 MOST_PARAMETERS = 6

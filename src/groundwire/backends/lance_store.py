@@ -148,6 +148,15 @@ class LanceStore:
         """Id -> origin of every such document that has an origin, by id."""
         return {row["id"]: row["origin"] for row in self._current(["id", "origin"]) if row["origin"]}
 
+    def set_origins(self, origins: Mapping[str, str]) -> None:
+        """Give documents, by id, another origin: one commit on the documents table; unknown ids are passed over."""
+        rows = self._current(["id", "write"], list(origins))
+        if rows:
+            held = self._open()[0]
+            known = self._ids_version == held.version
+            tables.set_origins(held, {row["write"]: origins[row["id"]] for row in rows})
+            self._ids_version = held.version if known else -1
+
     def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
         """The documents of these ids that are there, in the order asked."""
         names = list(ids)

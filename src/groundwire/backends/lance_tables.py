@@ -286,6 +286,15 @@ def swap(table: Table, rows: pa.Table, *, delete: Expr) -> None:
     merge.when_not_matched_by_source_delete(delete).execute(rows)
 
 
+def set_origins(documents: Table, origins: Mapping[int, str]) -> None:
+    """Write another origin into the rows of these write numbers, in one commit; no other column is read or written."""
+    import pyarrow as pa
+
+    schema = pa.schema([documents.schema.field("write"), documents.schema.field("origin")])
+    rows = pa.table({"write": list(origins), "origin": list(origins.values())}, schema=schema)
+    documents.merge_insert("write").when_matched_update_all().execute(rows)
+
+
 def fold(table: Table, *, keep_versions_for: timedelta) -> None:
     """Merge small files, add the tail to the indexes and delete versions older than ``keep_versions_for``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -112,6 +112,12 @@ class MemoryStore:
         """Id -> origin of every document that has an origin."""
         kept = (self._kept[name].document for name in sorted(self._kept))
         return {document.id: document.origin for document in kept if document.origin}
+
+    def set_origins(self, origins: Mapping[str, str]) -> None:
+        """Give documents, by id, another origin and leave all else as it is; unknown ids are passed over."""
+        for name in origins.keys() & self._kept.keys():
+            kept = self._kept[name]
+            self._kept[name] = replace(kept, document=replace(kept.document, origin=origins[name]))
 
     def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
         """The documents of these ids that are there, in the order asked."""

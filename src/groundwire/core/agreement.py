@@ -177,6 +177,8 @@ def dates_agree(claimed: DateMention, other: DateMention) -> Literal["same", "fi
     """
     if claimed.key == other.key and (claimed.key.startswith("-") or None in (claimed.start, other.start)):
         return "same"
+    if other.start is None and other.absolute and other.key.partition(" ")[0] == claimed.key:  # winter 2021
+        return "same"
     if claimed.start and claimed.end and other.start and other.end:
         if claimed.start <= other.start and other.end <= claimed.end:
             return "same"

@@ -224,7 +224,7 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-# --- the calendar -------------------------------------------------------------------------------------------------------
+# --- the calendar -----------------------------------------------------------------------------------------------------
 
 
 def last_day(granularity: Granularity, start: date | None) -> date | None:
@@ -286,3 +286,42 @@ def part_of(year: int, month: int | None, *, part: str) -> tuple[date | None, da
         return None, None
     first, last = _PARTS[part]
     return date(year, first, 1), date(year, last, monthrange(year, last)[1])
+
+
+# --- words of time ----------------------------------------------------------------------------------------------------
+
+HOLIDAYS = {
+    "new year's day": (1, 1), "new year's eve": (12, 31), "new year’s day": (1, 1), "new year’s eve": (12, 31),
+    "christmas day": (12, 25), "christmas eve": (12, 24), "boxing day": (12, 26), "halloween": (10, 31),
+    "元旦": (1, 1), "圣诞节": (12, 25), "平安夜": (12, 24), "跨年夜": (12, 31),
+}  # fmt: skip
+PARTS = {
+    "1": "1", "2": "2", "first half": "1", "second half": "2", "上半": "1", "下半": "2", "fall": "autumn", "春": "spring",
+    "夏": "summer", "秋": "autumn", "冬": "winter", "start": "early", "beginning": "early", "end": "late", "初": "early",
+    "中": "mid", "底": "late", "末": "late", "上旬": "early", "中旬": "mid", "下旬": "late",
+} | {name: name for name in ("spring", "summer", "autumn", "winter", "early", "mid", "late")}  # fmt: skip
+_FUTURE = re.compile(
+    r"\b(?:will|would|shall|may|might|could|should|to\s[a-z]+|due|scheduled|plan(?:s|ned|ning)?|expect(?:s|ed)?|set|upcoming|"
+    r"coming|next|until|till|by|ahead|before|deadline|going|hopes?|aims?|begins|starts|opens|ends|for)\b"
+    r"|将|预计|预定|计划|拟|即将|明年|会在|届时|前|订|起|至",
+    re.IGNORECASE,
+)
+_FUTURE_AFTER = re.compile(
+    r"\b(?:will|next|expected|scheduled|planned|at the earliest)\b|将|预计|预定|计划|即将|起", re.IGNORECASE
+)
+_PAST = re.compile(
+    r"\b(?:(?!need|spe|fe|se|bre|ble|exce|succe|proce|inde)[a-z]{2,}ed|was|were|began|took|won|held|met|went|came|fell|rose|"
+    r"built|became|sold|found|left|lost|made|ran|died|shot|struck|hit|broke|grew|saw|gave|got|had\sbeen)\b"
+    r"(?:\s[\w'’-]+){0,4}\s(?:(?:in|on|since|during|early|late|back|of|the)\s)*$",
+    re.IGNORECASE,
+)
+_PAST_ZH = re.compile(r"[曾了已]|[完启落揭开]?(?:完工|落成|启用过|结束|去世|逝世|过世)")
+
+
+def is_past(match: re.Match[str]) -> bool:
+    """Whether the words around a date speak of what has happened, and none of what will."""
+    before = re.split(r"[.!?。！？\n]", match.string[max(0, match.start() - 90) : match.start("all")])[-1]
+    after = re.split(r"[.!?。！？\n]", match.string[match.end("all") : match.end("all") + 40])[0]
+    if _FUTURE.search(before) or _FUTURE_AFTER.search(after):
+        return False
+    return _PAST.search(before[-48:]) is not None or _PAST_ZH.search(before + after) is not None

@@ -1,4 +1,4 @@
-"""Dates and quotations in running English and Chinese text, with their offsets (code points of the text as given).
+"""Dates in running English and Chinese text, with their offsets (code points of the text as given).
 
 A date that leaves something out (``6 May``, ``上週二``, ``yesterday``) is resolved against an anchor, the day the text
 was published; without an anchor it is kept unresolved, with a ``key`` by which two mentions can still be compared.
@@ -11,9 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
-from groundwire.core.dates import Granularity, day_of, last_day, nearest, part_of, shifted
+from groundwire.core.dates import HOLIDAYS, PARTS, Granularity, day_of, is_past, last_day, nearest, part_of, shifted
 from groundwire.core.numerals import CHINESE_NUMERAL, ENGLISH_NUMERAL, Taken, legible, read_chinese, read_english
+from groundwire.core.quotations import Quotation, find_quotations
 from groundwire.core.types import Span
+
+__all__ = ["DateMention", "Granularity", "Quotation", "find_dates", "find_quotations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +33,6 @@ class DateMention:
     end: date | None
     absolute: bool
     key: str
-
-
-@dataclass(frozen=True, slots=True)
-class Quotation:
-    """Words between quotation marks: ``span`` is the inside, ``outer`` includes the marks."""
-
-    span: Span
-    outer: Span
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +111,6 @@ def _calendar(
     return _Reading("day" if day else "month", start, year is not None, key)
 
 
-def _is_past(match: re.Match[str]) -> bool:
-    """Whether the words around a date speak of what has happened, and none of what will."""
-    before = re.split(r"[.!?。！？\n]", match.string[max(0, match.start() - 90) : match.start("all")])[-1]
-    after = re.split(r"[.!?。！？\n]", match.string[match.end("all") : match.end("all") + 40])[0]
-    if _FUTURE.search(before) or _FUTURE.search(after):
-        return False
-    return _PAST.search(before[-48:]) is not None or _PAST_ZH.search(before + after) is not None
-
-
 def _month_number(name: str) -> int:
     return _MONTHS.index(name.lower()[:3]) + 1
 
@@ -149,7 +134,7 @@ def _english(match: re.Match[str], anchor: date | None) -> _Reading | None:
     month, day, year = _month_number(match["month"]), _group(match, "day"), _group(match, "year")
     shift = _group(match, "shift").lower()
     if shift and anchor and not year:
-        near = _nearest(month, None, anchor=anchor)
+        near = nearest(month, None, anchor=anchor)
         by = _SHIFT[shift]
         later = near is not None and (near.month == anchor.month or (near > anchor) != (by > 0)) and by != 0
         year = str((near.year if near else anchor.year) + (by if later else 0))
@@ -158,7 +143,7 @@ def _english(match: re.Match[str], anchor: date | None) -> _Reading | None:
     if within := _group(match, "within").lower():  # on Oct. 7 last year
         return _within_year(_SHIFT[within], month, day=int(day) if day else None, anchor=anchor)
     return _calendar(
-        int(year) if year else None, month, day=int(day) if day else None, anchor=anchor, past=_is_past(match)
+        int(year) if year else None, month, day=int(day) if day else None, anchor=anchor, past=is_past(match)
     )
 
 
@@ -193,7 +178,7 @@ def _chinese(match: re.Match[str], anchor: date | None) -> _Reading | None:
     year, written = _chinese_year(match, anchor)
     month, day = _number(match["m"]), _number(match["day"]) if match["day"] else None
     if not written.startswith("year"):
-        return _calendar(year, month, day=day, anchor=anchor, past=_is_past(match))
+        return _calendar(year, month, day=day, anchor=anchor, past=is_past(match))
     reading, plain = _calendar(year, month, day=day, anchor=None), _calendar(None, month, day=day, anchor=None)
     if reading is None or plain is None:
         return None
@@ -272,7 +257,7 @@ def _lunar(match: re.Match[str], _: date | None) -> _Reading | None:
 
 
 def _holiday(match: re.Match[str], anchor: date | None) -> _Reading | None:
-    month, day = _HOLIDAYS[match["holiday"].lower().replace("’", "'")]
+    month, day = HOLIDAYS[match["holiday"].lower().replace("’", "'")]
     year, key = _chinese_year(match, anchor)
     if key.startswith("year"):
         return _within_year(int(key.removeprefix("year")), month, day=day, anchor=anchor) if "?" not in key else None
@@ -281,16 +266,16 @@ def _holiday(match: re.Match[str], anchor: date | None) -> _Reading | None:
 
 def _part(match: re.Match[str], anchor: date | None) -> _Reading | None:
     """A half, a season or a third of a year, or a third of a month."""
-    part = _PART_NAMES[match["part"].lower()]
+    part = PARTS[match["part"].lower()]
     year, key = _chinese_year(match, anchor)
     if shift := _group(match, "within").lower():
         year, key = (anchor.year + _SHIFT[shift] if anchor else None), f"year{_SHIFT[shift]:+d}"
     month = _month_number(match["month"]) if _group(match, "month") else _number(_group(match, "m") or "0") or None
-    if month and day_of(2024, month, 1) is None:
+    if (month and day_of(2024, month, 1) is None) or not match["all"][-1:].strip(" -"):
         return None
     at = year or (anchor.year if anchor and not key else None)
     if month and anchor and not key:
-        near = nearest(month, None, anchor=anchor, past=_is_past(match))
+        near = nearest(month, None, anchor=anchor, past=is_past(match))
         at = near.year if near else None
     if shift := _group(match, "shift"):
         first = shifted(anchor, length="month", by=_SHIFT[shift])
@@ -318,31 +303,9 @@ def _fiscal(match: re.Match[str], _: date | None) -> _Reading | None:
 
 
 _WITHIN = r"(?P<within>(?i:last|this|next))\s(?i:year)\b"
+_OF_MONTH_OR_YEAR = rf"(?:{_MONTH})?(?:(?:(?<=[\s-])|,?\s)(?:{_YEAR}|{_WITHIN}))?"
 _LUNAR = r"正|腊|冬|[一二三四五六七八九十]{1,2}"
 _ZH_THIRD = r"[上中下]旬|初(?![一二三四五六七八九十])|[底末]|中(?![国华共美日央东南西北])"
-_HOLIDAYS = {
-    "new year's day": (1, 1), "new year's eve": (12, 31), "new year’s day": (1, 1), "new year’s eve": (12, 31),
-    "christmas day": (12, 25), "christmas eve": (12, 24), "boxing day": (12, 26), "halloween": (10, 31),
-    "元旦": (1, 1), "圣诞节": (12, 25), "平安夜": (12, 24), "跨年夜": (12, 31),
-}  # fmt: skip
-_PART_NAMES = {
-    "1": "1", "2": "2", "first half": "1", "second half": "2", "上半": "1", "下半": "2", "fall": "autumn", "春": "spring",
-    "夏": "summer", "秋": "autumn", "冬": "winter", "start": "early", "beginning": "early", "end": "late", "初": "early",
-    "中": "mid", "底": "late", "末": "late", "上旬": "early", "中旬": "mid", "下旬": "late",
-} | {name: name for name in ("spring", "summer", "autumn", "winter", "early", "mid", "late")}  # fmt: skip
-_FUTURE = re.compile(
-    r"\b(?:will|would|shall|may|might|could|should|to\s[a-z]+|due|scheduled|plan(?:s|ned|ning)?|expect(?:s|ed)?|set|upcoming|"
-    r"coming|next|until|till|by|ahead|before|deadline|going|hopes?|aims?|begins|starts|opens|ends|for)\b"
-    r"|将|预计|预定|计划|拟|即将|明年|会在|届时|前|订|起|至",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"\b(?:(?!need|spe|fe|se|bre|ble|exce|succe|proce|inde)[a-z]{2,}ed|was|were|began|took|won|held|met|went|came|fell|rose|"
-    r"built|became|sold|found|left|lost|made|ran|died|shot|struck|hit|broke|grew|saw|gave|got|had\sbeen)\b"
-    r"(?:\s[\w'’-]+){0,4}\s(?:(?:in|on|since|during|early|late|back|of|the)\s)*$",
-    re.IGNORECASE,
-)
-_PAST_ZH = re.compile(r"[曾了已]|[完启落揭开]?(?:完工|落成|启用过|结束|去世|逝世|过世)")
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
@@ -362,19 +325,13 @@ _READERS: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
             (rf"(?:农历|阴历|旧历)\s?(?P<lunar>{_LUNAR}|\d{{1,2}})月(?:(?P<day>初?{_ZH_NUMBER})日?)?", _lunar),
             (rf"(?P<lunar>{_LUNAR})月(?P<day>初[一二三四五六七八九十])", _lunar),
             (r"(?<![今去明])大?年(?P<day>初[一二三四五六七八九十])", _lunar),
-            (rf"\b(?P<holiday>(?i:{'|'.join(h for h in _HOLIDAYS if h.isascii())}))(?:(?:,\s?|\s){_YEAR})?", _holiday),
-            (rf"(?:{_ZH_YEAR}\s?)?(?P<holiday>{'|'.join(h for h in _HOLIDAYS if not h.isascii())})", _holiday),
+            (rf"\b(?P<holiday>(?i:{'|'.join(h for h in HOLIDAYS if h.isascii())}))(?:(?:,\s?|\s){_YEAR})?", _holiday),
+            (rf"(?:{_ZH_YEAR}\s?)?(?P<holiday>{'|'.join(h for h in HOLIDAYS if not h.isascii())})", _holiday),
             (rf"\bH(?P<part>[12])(?:\s|,\s|\sof\s)?{_YEAR}", _part),
             (rf"\b(?P<part>(?i:first|second)\shalf)\sof\s(?:{_YEAR}|the\syear|{_WITHIN})", _part),
             (rf"\b(?P<part>(?i:spring|summer|autumn|fall|winter))(?:\sof)?\s(?:{_YEAR}|{_WITHIN})", _part),
-            (
-                rf"\b(?P<part>(?i:early|mid|late))[\s-](?:in\s)?(?:{_MONTH}(?:,?\s{_YEAR}|\s{_WITHIN})?|{_YEAR}|{_WITHIN})",
-                _part,
-            ),
-            (
-                rf"\b(?P<part>(?i:start|beginning|end))\sof\s(?:{_MONTH}(?:,?\s{_YEAR}|\s{_WITHIN})?|{_YEAR}|{_WITHIN})",
-                _part,
-            ),
+            (rf"\b(?P<part>(?i:early|mid|late))[\s-](?:in\s)?{_OF_MONTH_OR_YEAR}", _part),
+            (rf"\b(?P<part>(?i:start|beginning|end))\sof\s{_OF_MONTH_OR_YEAR}", _part),
             (r"\bFY\s?(?P<year>20\d\d|\d\d)\b", _fiscal),
             (rf"(?:{_ZH_YEAR}\s?)?(?P<part>[上下]半)年(?!度)", _part),
             (rf"{_ZH_YEAR}\s?(?P<part>[春夏秋冬])[天季]", _part),
@@ -433,63 +390,3 @@ _READERS: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
         (rf"(?<![\w.,$€£¥#/-]){_YEAR}{_MEASURED}", _year),
     )
 )
-
-
-# --- quotations -------------------------------------------------------------------------------------------------------
-
-_PAIRS = {"“": "”", "„": "“", "「": "」", "『": "』", "«": "»", "﹁": "﹂", "﹃": "﹄", "〝": "〞"}
-_CLOSERS = {"”": "“", "」": "「", "』": "『", "»": "«", "﹂": "﹁", "﹄": "﹃", "〞": "〝"}
-_LONGEST_SINGLE = 300
-
-
-def find_quotations(text: str) -> tuple[Quotation, ...]:
-    """Every quotation of a text, outer ones before those inside them; one that is not closed is left out.
-
-    Read are ``"…"``, ``“…”``, ``‘…’``, ``'…'``, ``「…」``, ``『…』``, ``«…»`` and the vertical forms. A straight mark
-    does not reach over a line end, a single one no further than 300 characters, and an apostrophe is none.
-    """
-    found = [*_paired(text), *_straight(text), *_single(text)]
-    quotations = [
-        Quotation(Span(start + 1, end), Span(start, end + 1), text[start + 1 : end])
-        for start, end in found
-        if text[start + 1 : end].strip()
-    ]
-    return tuple(sorted(quotations, key=lambda quotation: (quotation.outer.start, -quotation.outer.end)))
-
-
-def _paired(text: str) -> list[tuple[int, int]]:
-    """Pairs of marks that differ, by a stack; a closing mark drops what was opened inside it and never closed."""
-    opened: dict[str, list[int]] = {mark: [] for mark in _PAIRS}
-    found = []
-    for position, character in enumerate(text):
-        if character in _PAIRS and not (character == "“" and opened["„"]):
-            opened[character].append(position)
-        elif (mark := _CLOSERS.get(character)) and opened[mark]:
-            start = opened[mark].pop()
-            found.append((start, position))
-        elif character == "“" and opened["„"]:
-            found.append((opened["„"].pop(), position))
-    return found
-
-
-def _straight(text: str) -> list[tuple[int, int]]:
-    found, offset = [], 0
-    for line in text.splitlines(keepends=True):
-        marks = [m.start() for m in re.finditer(r'["＂]', line)]
-        found += [(offset + a, offset + b) for a, b in zip(marks[::2], marks[1::2], strict=False)]
-        offset += len(line)
-    return found
-
-
-def _single(text: str) -> list[tuple[int, int]]:
-    found, last = [], -1
-    for opening in re.finditer(r"(?<![\w'’)])['‘](?=[\w…\[(])(?!\d\ds)", text):
-        if opening.start() < last:
-            continue
-        window = text[opening.end() : opening.end() + _LONGEST_SINGLE]
-        # students’ work: after an s, a mark before a small letter is more likely an apostrophe
-        closing = re.search(r"(?<=[^\s‘'])['’](?![\w'’])(?!(?<=s['’])\s[a-z])", window.split("\n", 1)[0])
-        if closing:
-            last = opening.end() + closing.start()
-            found.append((opening.start(), last))
-    return found

@@ -113,6 +113,9 @@ class VectorStore(Protocol):
     def origins(self) -> Mapping[str, str]:
         """Id -> origin of every document that is completely there and has an origin."""
 
+    def set_origins(self, origins: Mapping[str, str]) -> None:
+        """Give documents, by id, another origin and leave all else as it is; all at once, unknown ids passed over."""
+
     def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
         """The documents of these ids that are there."""
 

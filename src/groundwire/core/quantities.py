@@ -44,6 +44,8 @@ from groundwire.core.numerals import (
 )
 from groundwire.core.types import Span
 
+__all__ = ["Quantity", "find_quantities"]
+
 _SCALE = r"hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|tn|m|b|k"
 _NUMBER = re.compile(
     rf"(?P<mixed>(?:(?:{DIGITS})\s?[十百千万亿兆]+零?)+(?:(?:\d{{1,3}},\d{{3}}|\d{{1,4}})(?![\d.,]*\d|%))?)"

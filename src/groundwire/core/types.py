@@ -34,8 +34,9 @@ class Span:
 class Document:
     """One article as it was read; ``text`` is never changed afterwards.
 
-    ``origin`` says where it came from (``/path/stories.jsonl:12``, or a bare path where the file is one document);
-    ``notes`` hold what a reader had to decide (an encoding, a date that could not be read).
+    ``origin`` says where it came from (``/path/stories.jsonl:12``, or a bare path where the file is one document); in
+    an archive it may hold several lines, one for each file that holds the document. ``notes`` hold what a reader had to
+    decide (an encoding, a date that could not be read).
     """
 
     id: str

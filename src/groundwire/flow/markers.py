@@ -53,7 +53,7 @@ class Line:
         """Go on with these words, a space before them where a marker stood between two words."""
         if text:
             inside = self.words.count('"') % 2 == 1
-            if self.gap and (_OPENING.search(self.words) or (inside and self.words[-1] == '"')):
+            if self.gap and (_OPENING.search(self.words[-2:]) or (inside and self.words[-1] == '"')):
                 self.words += text.lstrip(" ")
             else:
                 spaced = self.gap and not _CLOSING.match(text) and not (inside and text[0] == '"')
@@ -62,7 +62,7 @@ class Line:
 
     def mark(self, found: re.Match[str], known: Collection[int]) -> None:
         """Take out the markers; what no source answers to is a stray, kept with its place."""
-        after_stop, last = _STOPPED.search(self.words) is not None, 0
+        after_stop, last = _STOPPED.search(self.words[-8:]) is not None, 0
         for one in _ONE_MARKER.finditer(found["markers"]):
             if after_stop and last:  # a comma between markers may be a sentence of its own here: "Why? [1] ,[2]"
                 self.add(found["markers"][last : one.start()])

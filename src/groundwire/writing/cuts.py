@@ -59,7 +59,7 @@ _CUT_SHORT = re.compile(
     r"|[也都會会將将能是並并就還还可])$"
 )
 _GOES_ON = re.compile(r"\s*(?:not|never|no longer)\b|[不沒没未無无]")
-_STOP = re.compile(r"[.!?](?=['\"”’)]*\s+[A-Z\"“‘'])|[。！？；\n]")
+_STOP = re.compile(r"[.!?](?=['\"”’)]*\s+(?:[A-Z\"“‘']|$))|[。！？；\n]")
 _CLAUSE = re.compile(r"[,;](?!\d)|[，；]")
 _MARKS = '“”„‟「」『』«»‹›‚‛｢｣〝〞〟﹁﹂﹃﹄"＂'
 _SEEN = re.compile(
@@ -271,13 +271,18 @@ def part_gate(claim: str, sentences: Sequence[str]) -> tuple[Finding, ...]:
     where the claim marks its words as quoted.
     """
     findings = []
-    for span in split_sentences(claim):
-        own = claim[span.start : span.end]
-        reasons = [] if is_verbatim(own, sentences) else [_part(own, sentence) for sentence in sentences]
+    for own in _split(claim):
+        whole = is_verbatim(own, sentences) or any(is_verbatim(own, _split(sentence)) for sentence in sentences)
+        reasons = [] if whole else [_part(own, sentence) for sentence in sentences]
         if any(reasons) and "" not in reasons:
             reason = next(filter(None, reasons))
             findings.append(Finding(Check("wording", own, passed=False, reason=reason)))
     return tuple(findings)
+
+
+@lru_cache(maxsize=1 << 10)
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(text[span.start : span.end] for span in split_sentences(text))
 
 
 def _part(own: str, sentence: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from groundwire.core.mentions import Quotation, find_dates, find_quotations
@@ -24,6 +24,7 @@ _LONGEST_COMPARED = 1200  # words; comparing is quadratic
 _DOTS = r"\.{3,}|(?:\.\s){2,}\.|…+|⋯+"
 _GAP = re.compile(rf"(\s*(?:[（(]\s*(?:{_DOTS})\s*[）)]|{_DOTS}|{BRACKETED})\s*)")
 _RECASED = re.compile(r"\[(\w)\](?=\w)|(?<=[a-z])\[(?:s|es|d|ed|n|ing|['’]s)\]")
+_COMMA = re.compile(r"[,，、](?!\d)")
 _JOINT = re.compile(r"[\s.,;:!?—–-]*(?:(?:and|but)\s)?")
 _TOKEN = re.compile(r"[a-z0-9\u00c0-\u024f]+(?:[.,'][a-z0-9]+)*|[^\W_]")
 _LABELS = re.compile(r"\btranslat|翻譯|翻译|譯|中译|编译|直译", re.IGNORECASE)
@@ -95,19 +96,22 @@ class _Placed:
 
     span: Span
     problem: str = ""
+    remark: str = ""
 
 
 def _among(quote: str, excerpts: Sequence[Excerpt], *, negated: bool) -> _Placed | None:
     """The best place in the excerpts, in the other Chinese script if need be; None: it stands in none of them."""
     first = None
     for excerpt in excerpts:
-        texts = [(quote, excerpt.text)]
+        texts = [(quote, excerpt.text, "")]
         if is_chinese(quote):
-            texts.append((flatten(quote), flatten(excerpt.text)))
-        for sought, text in texts:
+            other = f"in the other Chinese script than {excerpt.document.id!r}"
+            texts.append((flatten(quote), flatten(excerpt.text), other))
+        texts += [(_COMMA.sub("", sought), _COMMA.sub("", text), "but for a comma") for sought, text, _ in texts]
+        for sought, text, remark in texts:
             placed = place_quoted(sought, text, negated=negated)
             if placed is not None and not placed.problem:
-                return placed
+                return replace(placed, remark=remark)
             first = first or placed
     return first
 
