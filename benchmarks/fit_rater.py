@@ -21,6 +21,7 @@ import argparse
 import json
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -194,11 +195,16 @@ def summary(rows: Sequence[Row], rated: np.ndarray) -> dict[str, object]:
     return result
 
 
-def refusals(rows: Sequence[Row], rated: np.ndarray) -> dict[str, object]:
-    """How often the best source of a search reaches a rating, with the topic's stories in the archive and without."""
+def refusals(rows: Sequence[Row], rated: np.ndarray, *, every: Sequence[Row]) -> dict[str, object]:
+    """How often the best source of a search reaches a rating, with the topic's stories in the archive and without.
+
+    A search counts under the curve that rates most of its pairs.
+    """
     best: dict[str, float] = {}
+    own, proposed = Counter(row.search for row in rows), Counter(row.search for row in every)
     for row, value in zip(rows, rated, strict=True):
-        best[row.search] = max(best.get(row.search, 0.0), float(value))
+        if 2 * own[row.search] > proposed[row.search]:
+            best[row.search] = max(best.get(row.search, 0.0), float(value))
     found: dict[str, object] = {}
     for kind in ("with", "without"):
         values = np.array([value for search, value in best.items() if search.endswith(f" {kind}")])
@@ -260,7 +266,7 @@ def main() -> None:
         figures[f"{embedder or 'words alone'}, {script}"] = {
             **curve,
             **summary(taken, rated),
-            "searches": refusals(taken, rated),
+            "searches": refusals(taken, rated, every=rows),
         }
     save_result("fit_rater", figures, seed=SEED)
     if arguments.write:

@@ -66,9 +66,7 @@ def _check_rows(embedder: Embedder, texts: Sequence[str], *, role: Role, toleran
     )
     for how, rows in others:
         furthest = float(np.abs(rows - together).max())
-        _require(
-            furthest <= tolerance, f"a text embedded {how} is off by {furthest:.2g} from its row in a batch ({role})"
-        )
+        _require(furthest <= tolerance, f"a text embedded {how} is off by {furthest:.2g} from its row ({role})")
     nearest = float((together @ together.T)[~np.eye(len(texts), dtype=bool)].max())
     _require(nearest < 1 - 1e-4, f"different texts must have different vectors, two have the cosine {nearest} ({role})")
 
@@ -82,8 +80,8 @@ def check_store(make_store: MakeStore) -> None:
     """Hold a store to what the port promises, on small made-up archives in English and Chinese.
 
     An empty store; put, replace, remove; the order of results and ties; filters (dates inclusive, undated documents,
-    sources, languages, quoting); ``among``; k beyond the store; revisions and origins; source order; a sentence that
-    comes three times; odd ids; float16 tolerance; ``finish`` and ``set_origins`` at any time; refusal of vectors that do not fit.
+    sources, languages, quoting); ``among``; k beyond the store; revisions; origins, also set anew; source order; a
+    sentence that comes three times; odd ids; float16; ``finish`` at any time; refusal of vectors that do not fit.
 
     Args:
         make_store: makes a new, empty store at each call, always of the same dimension (4 or more).
@@ -239,7 +237,7 @@ def _check_dense(store: VectorStore) -> None:
         _same(len(found), len(best), f"the number of results for k={k}")
         _check_order(found)
         for match, value in zip(found, best, strict=True):
-            off = max(abs(match.value - exact[match.sentence.id]), abs(match.value - value))
+            off = max(abs(match.value - one) for one in (exact[match.sentence.id], value))
             _require(off <= HALF_TOLERANCE, f"dense(), k={k}: the value of {match.sentence.id!r} is off by {off:.2g}")
             _same(match.sentence, sentences[match.sentence.id], "the sentence of a match")
 
@@ -340,9 +338,9 @@ def _check_finish(store: VectorStore) -> None:
     store.finish()
     put(store, room[2:])
     before = _names(_dense(store))
-    origins = {"flood": "a.jsonl:1\n/b.txt", "storm": "/c", "rates": "", "bread": ""}
-    store.set_origins({**origins, "none": "/d"})
-    room = tuple(replace(one, document=replace(one.document, origin=origins[one.document.id])) for one in room)
+    new = {"flood": "a.jsonl:1\n/b.txt", "storm": "/c", "rates": "", "bread": "", "none": "/d"}
+    store.set_origins(new)
+    room = tuple(replace(one, document=replace(one.document, origin=new[one.document.id])) for one in room)
     for _ in range(3):
         check_holds(store, room)
         _same(_names(_dense(store)), before, "dense() after finish()")

@@ -58,7 +58,7 @@ def test_help_names_every_command(groundwire: Command) -> None:
     done = groundwire("--help")
 
     assert done.status == 0
-    for name in ("add", "search", "write", "verify", "judge", "show", "models", "doctor", "demo"):
+    for name in ("add", "remove", "search", "write", "verify", "judge", "show", "models", "doctor", "demo"):
         assert f"\n  {name} " in done.out
 
 
@@ -454,3 +454,76 @@ def test_a_damaged_archive_is_named_without_a_traceback(groundwire: Command, arc
     assert done.status == 3
     assert "sample.archive" in done.err
     assert "Traceback" not in done.err
+
+
+def test_documents_are_removed_by_id_and_what_is_not_there_is_said(groundwire: Command, archive: str) -> None:
+    done = groundwire("remove", "typhoon-wire-01", "nobody", "-a", archive, "--json")
+
+    assert done.status == 0
+    assert "typhoon-wire-01: " in done.err
+    assert "not in the archive: nobody" in done.err
+    assert "1 documents removed, 1 not in the archive" in done.err
+    assert json.loads(done.out)["documents"][0][0] == "typhoon-wire-01"
+    assert groundwire("show", "typhoon-wire-01", "-a", archive).status == 1
+    assert groundwire("remove", "typhoon-wire-01", "-a", archive).status == 1
+    assert "1 new, 0 changed, 39 unchanged" in groundwire("add", SAMPLE, "-a", archive).err
+
+
+def test_documents_whose_files_are_gone_are_removed_together(groundwire: Command) -> None:
+    Path("stories").mkdir()
+    for name in ("a", "b", "c"):
+        Path(f"stories/{name}.txt").write_text(f"The river {name} rose.", "utf-8")
+    Path("stories/d.txt").write_text("The river a rose.", "utf-8")
+    assert groundwire("add", "stories", "-a", "a.archive").status == 0
+    assert groundwire("remove", "--missing", "-a", "a.archive").status == 1
+    for name in ("a", "b"):
+        Path(f"stories/{name}.txt").unlink()
+
+    done = groundwire("remove", "--missing", "-a", "a.archive")
+
+    assert done.status == 0
+    assert "b.txt" in done.err
+    assert "a.txt" not in done.err  # d.txt holds the same
+    assert "1 documents removed" in done.err
+    assert "documents: 2" in groundwire("show", "-a", "a.archive").out.replace("  ", " ")
+
+
+def test_removing_nothing_is_wrong_usage(groundwire: Command, archive: str) -> None:
+    done = groundwire("remove", "-a", archive)
+
+    assert done.status == 2
+    assert "give ids of documents" in done.err
+    assert groundwire("remove", "x", "-a", "none.archive").status == 3
+
+
+def test_articles_and_archives_of_groundwire_are_no_sources(groundwire: Command, archive: str) -> None:
+    Path("out").mkdir()
+    for topic, name in ((TOPIC, "en"), ("颱風柯法 望潮", "zh")):
+        names = [f"out/{name}{suffix}" for suffix in (".md", ".html", ".json")]
+        groundwire("write", topic, "-a", archive, *[word for path in names for word in ("-o", path)])
+    assert len(list(Path("out").iterdir())) == 6
+
+    done = groundwire("add", ".", "-a", "other.archive", "--rejects", "rejects.jsonl")
+
+    assert done.status == 1
+    assert "rejected, own_export: 6" in done.err
+    rows = [json.loads(line) for line in Path("rejects.jsonl").read_text("utf-8").splitlines()]
+    assert {row["reason"] for row in rows if row["kind"] == "own_export"} == {
+        "an article written by groundwire is no source"
+    }
+    assert sorted(Path(row["file"]).name for row in rows if row["kind"] == "skipped") == ["other.archive", archive]
+
+
+def test_an_archive_that_another_process_writes_to_is_named(
+    groundwire: Command, archive: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from groundwire.retrieval import files as module
+
+    monkeypatch.setattr(module.only_writer.__wrapped__, "__kwdefaults__", {"wait_seconds": 0.1})
+    with module.only_writer(Path(archive)):
+        adding, removing = groundwire("add", SAMPLE, "-a", archive), groundwire("remove", "x", "-a", archive)
+        reading = groundwire("show", "typhoon-wire-01", "-a", archive)
+
+    assert (adding.status, removing.status, reading.status) == (3, 3, 0)
+    assert f"another process is writing to {archive}" in adding.err
+    assert f"another process is writing to {archive}" in removing.err

@@ -90,6 +90,7 @@ STORES = {
         "sentences": lambda store, ids: {name: own[::-1] for name, own in store.sentences(ids).items()}
     },
     "no origins": {"origins": lambda _: {}},
+    "keeps its origins": {"set_origins": lambda store, origins: None},
     "loses notes": {
         "documents": lambda store, ids: {name: replace(one, notes=()) for name, one in store.documents(ids).items()}
     },

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
@@ -17,13 +16,12 @@ import click
 
 from groundwire.cli import show
 from groundwire.cli.machine import doctor, models
-from groundwire.core.errors import ArchiveError, GroundwireError, NothingFound, UsageError
+from groundwire.cli.upkeep import archive_of, archive_option, json_option, remove, settings_of
+from groundwire.core.errors import GroundwireError, NothingFound, UsageError
 from groundwire.core.types import Context, Preset
 
 if TYPE_CHECKING:
     from groundwire.core.types import Filter
-    from groundwire.flow.settings import Loaded
-    from groundwire.retrieval.index import Archive
 
 EXIT_YES, EXIT_NO, EXIT_USAGE, EXIT_CANNOT = 0, 1, 2, 3
 
@@ -33,11 +31,8 @@ _LANGUAGES = {
 }  # fmt: skip
 
 Command = TypeVar("Command", bound=Callable[..., None])
-Flags = dict[str, object]
 
-_archive = click.option("--archive", "-a", metavar="FOLDER", help="The archive; default: groundwire.archive.")
 _embedder = click.option("--embedder", metavar="NAME", help="local:e5-small (default), local:minilm or hash:DIM.")
-_json = click.option("--json", "json_", is_flag=True, help="Print data as JSON.")
 _map = click.option("--map", "map_", metavar="OURS=THEIRS,…", help="Field names, such as title=news_title,text=body.")
 
 
@@ -62,18 +57,19 @@ def main() -> None:
 
 main.add_command(models)
 main.add_command(doctor)
+main.add_command(remove)
 
 
 @main.command()
 @click.argument("paths", nargs=-1, required=True)
-@_archive
+@archive_option
 @_embedder
 @_map
 @click.option("--context", type=click.Choice(get_args(Context)),
               help="What a sentence remembers (new archives).")  # fmt: skip
 @click.option("--date-order", type=click.Choice(["day", "month"]), help="Which comes first in dates like 5/6/2024.")
 @click.option("--rejects", metavar="FILE", help="Where rejected rows are listed; default: in the archive.")
-@_json
+@json_option
 def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_: str | None, context: str | None,
         date_order: str | None, rejects: str | None, json_: bool) -> None:  # fmt: skip
     """Add the documents in PATHS (files, folders, patterns) to an archive.
@@ -84,14 +80,14 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
     from groundwire.flow.adding import add_files, require_something
 
     require_something(paths)
-    loaded = _settings(
+    loaded = settings_of(
         {
             "archive": archive, "embedder": embedder, "index.context": context, "read.date_order": date_order,
             "read.map": _mapping(map_),
         }
     )  # fmt: skip
     listed = Path(rejects) if rejects else Path(loaded.settings.archive) / "rejects.jsonl"
-    with _opened(loaded, create=True) as archived, show.progress("reading") as progress:
+    with archive_of(loaded, create=True) as archived, show.progress("reading") as progress:
         added = add_files(archived, paths, settings=loaded.settings, rejects=listed, progress=progress)
     for line in added.lines():
         show.say(line)
@@ -102,7 +98,7 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
 
 @main.command()
 @click.argument("query")
-@_archive
+@archive_option
 @click.option("-k", type=int, help="How many sentences.")
 @click.option("--preset", type=click.Choice(get_args(Preset)),
               help="A way to search with a name; options beside it win.")  # fmt: skip
@@ -111,7 +107,7 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
 @click.option("--phrases", is_flag=True, help="Parts of QUERY in quotation marks must occur as they stand.")
 @click.option("--pack", "pack_", type=int, metavar="TOKENS", help="Pack what is found under a budget of tokens.")
 @_filters
-@_json
+@json_option
 def search(query: str, archive: str | None, k: int | None, preset: str | None, mode: str | None,
            sentence_weight: float | None, phrases: bool, pack_: int | None, since: date | None, until: date | None,
            sources: tuple[str, ...], languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
@@ -122,12 +118,12 @@ def search(query: str, archive: str | None, k: int | None, preset: str | None, m
     from groundwire.flow.overview import filter_hint
     from groundwire.flow.pipeline import pack_hits, search_settings
 
-    loaded = _settings(
+    loaded = settings_of(
         {"archive": archive, "search.k": k, "search.preset": preset, "search.mode": mode,
          "search.sentence_weight": sentence_weight, "search.phrases": phrases or None, "search.budget_tokens": pack_}
     )  # fmt: skip
     options = loaded.settings.search
-    with _opened(loaded) as opened:
+    with archive_of(loaded) as opened:
         where = _where(since, until, sources=sources, languages=languages)
         found = opened.search(query, k=options.k, settings=search_settings(options, where))
         hint = "" if found else filter_hint(opened, where)
@@ -144,14 +140,14 @@ def search(query: str, archive: str | None, k: int | None, preset: str | None, m
 
 @main.command()
 @click.argument("topic")
-@_archive
+@archive_option
 @click.option("--from", "from_", multiple=True, metavar="PATH", help="Add these files first; repeatable.")
 @click.option("--out", "-o", multiple=True, metavar="FILE", help="Write .md, .html or .json; repeatable.")
 @click.option("--article-language", metavar="TAG", help="en, zh-TW or zh-CN; default: that of the topic.")
 @click.option("--max-tokens", type=int, help="About how long the article may become.")
 @click.option("--keep", "keep_at_least", type=float, help="Drop sources rated below this (0 to 100; default 20).")
 @_filters
-@_json
+@json_option
 def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[str, ...], article_language: str | None,
           max_tokens: int | None, keep_at_least: float | None, since: date | None, until: date | None,
           sources: tuple[str, ...], languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
@@ -164,7 +160,7 @@ def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[st
     from groundwire.flow.exports import export, save, suffixes_of
     from groundwire.flow.pipeline import write_article
 
-    loaded = _settings(
+    loaded = settings_of(
         {"archive": archive, "write.language": article_language, "write.max_tokens": max_tokens,
          "write.keep_at_least": keep_at_least}
     )  # fmt: skip
@@ -172,7 +168,7 @@ def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[st
     if from_:
         require_something(from_)
     where = _where(since, until, sources=sources, languages=languages)
-    with _opened(loaded, create=bool(from_)) as opened:
+    with archive_of(loaded, create=bool(from_)) as opened:
         if from_:
             with show.progress("reading") as progress:
                 added = add_files(opened, from_, settings=loaded.settings, progress=progress)
@@ -191,8 +187,8 @@ def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[st
 
 @main.command()
 @click.argument("article", type=click.Path(path_type=Path))
-@_archive
-@_json
+@archive_option
+@json_option
 def verify(article: Path, archive: str | None, json_: bool) -> None:
     """Check each claim of ARTICLE (our .json or .md, also edited) against the sentences it cites.
 
@@ -201,11 +197,11 @@ def verify(article: Path, archive: str | None, json_: bool) -> None:
     from groundwire.flow.exports import read_article
     from groundwire.flow.pipeline import verify_article
 
-    loaded = _settings({"archive": archive})
+    loaded = settings_of({"archive": archive})
     reopened = read_article(article)
     for note in reopened.notes:
         show.say(str(note))
-    with _opened(loaded) as opened:
+    with archive_of(loaded) as opened:
         verdicts = verify_article(reopened.article, opened)
     show.as_json(verdicts) if json_ else show.verdicts(verdicts)
     sys.exit(EXIT_YES if all(verdict.support == "supported" for verdict in verdicts) else EXIT_NO)
@@ -218,7 +214,7 @@ def verify(article: Path, archive: str | None, json_: bool) -> None:
 @click.option("--rubric", "rubrics", multiple=True, metavar="NAME", help="Only this rubric; repeatable.")
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Write every judgement as JSONL.")
 @click.option("--seed", type=int, help="Of the bootstrap.")
-@_json
+@json_option
 def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[str, ...], out: Path | None,
           seed: int | None, json_: bool) -> None:  # fmt: skip
     """Judge answers by the five rubrics of CCRS with the built-in judge.
@@ -228,7 +224,7 @@ def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[st
     """
     from groundwire.flow.experiment import judge_file
 
-    loaded = _settings({"judge.embedder": embedder, "judge.seed": seed, "judge.map": _mapping(map_)})
+    loaded = settings_of({"judge.embedder": embedder, "judge.seed": seed, "judge.map": _mapping(map_)})
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
     with show.progress("judging") as progress:
@@ -244,8 +240,8 @@ def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[st
 
 @main.command(name="show")
 @click.argument("what", default="archive")
-@_archive
-@_json
+@archive_option
+@json_option
 def show_(what: str, archive: str | None, json_: bool) -> None:
     """Show WHAT: archive (default), documents, settings, or a document of the archive by its id.
 
@@ -253,11 +249,11 @@ def show_(what: str, archive: str | None, json_: bool) -> None:
     """
     from groundwire.flow import overview
 
-    loaded = _settings({"archive": archive})
+    loaded = settings_of({"archive": archive})
     if what == "settings":
         show.rows(("setting", "value", "from"), overview.settings_rows(loaded), json_=json_)
         return
-    with _opened(loaded) as opened:
+    with archive_of(loaded) as opened:
         if what == "documents":
             heads = ("id", "published", "source", "language", "title")
             show.rows(heads, overview.document_rows(opened), json_=json_)
@@ -279,7 +275,7 @@ def demo(folder: Path, embedder: str | None) -> None:
     """
     from groundwire.flow.demo import run_demo
 
-    loaded = _settings({"embedder": embedder})
+    loaded = settings_of({"embedder": embedder})
     for line in run_demo(folder, settings=loaded.settings, say=show.say):
         click.echo(line)
 
@@ -328,48 +324,10 @@ def _refuse_undecoded(words: list[str]) -> None:
             )
 
 
-def _settings(flags: Flags) -> Loaded:
-    from groundwire.flow.settings import load
-
-    return load(folder=Path.cwd(), environment=os.environ, flags=flags)
-
-
 def _mapping(text: str | None) -> dict[str, str] | None:
     from groundwire.flow.settings import mapping
 
     return None if text is None else mapping(text)
-
-
-def _is_given(loaded: Loaded) -> bool:
-    return "embedder" in loaded.origins
-
-
-@contextmanager
-def _opened(loaded: Loaded, *, create: bool = False) -> Iterator[Archive]:
-    """The archive of the settings; what is not set by anybody is taken from its manifest."""
-    from groundwire.flow.archives import open_archive
-
-    given = loaded.origins
-    index = loaded.settings.index
-    archive = open_archive(
-        loaded.settings.archive,
-        embedder=loaded.settings.embedder if _is_given(loaded) else None,
-        context=index.context if "index.context" in given else None,
-        passage_tokens=index.passage_tokens if "index.passage_tokens" in given else None,
-        create=create,
-        threads=loaded.settings.threads,
-    )
-    try:
-        yield archive
-    except RuntimeError as error:
-        if "lance" not in str(error).lower():
-            raise
-        reason = str(error).partition("\n")[0]
-        raise ArchiveError(
-            f"{loaded.settings.archive} is damaged: {reason}. Restore it, or add the documents to a new archive"
-        ) from error
-    finally:
-        archive.close()
 
 
 def _where(since: date | None, until: date | None, *, sources: tuple[str, ...], languages: tuple[str, ...]) -> Filter:

@@ -50,7 +50,10 @@ _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?
 _ZONE = r"(?:\s*(?:z|utc|gmt|[a-z]{2,4}t|[+-]\d{2}:?\d{2}))?(?:\s*\([a-z /_+-]{1,40}\))?"
 _CLOCK = r"\d{1,2}[:.時时點点]\d{2}(?:[:.分]\d{2})?(?:[.,]\d+)?秒?分?\s*(?:[ap]\.?m\.?)?" + _ZONE
 # What may follow a date: a weekday in Chinese, a time of day.
-_TAIL = r"\s*(?:[(（]?(?:星期|週|周|禮拜|礼拜)[一二三四五六日天][)）]?|[(（][一二三四五六日天][)）])?[\s,T-]*(?:at\s+|上午|下午|早上|晚上|中午|凌晨)?\s*"
+_TAIL = (
+    r"\s*(?:[(（]?(?:星期|週|周|禮拜|礼拜)[一二三四五六日天][)）]?|[(（][一二三四五六日天][)）])?"
+    r"[\s,T-]*(?:at\s+|上午|下午|早上|晚上|中午|凌晨)?\s*"
+)
 _REST = re.compile(_TAIL + rf"(?:{_CLOCK})?\s*$", re.IGNORECASE)
 
 _MONTH_NAME = rf"(?P<name>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
@@ -296,8 +299,10 @@ HOLIDAYS = {
     "元旦": (1, 1), "圣诞节": (12, 25), "平安夜": (12, 24), "跨年夜": (12, 31),
 }  # fmt: skip
 PARTS = {
-    "1": "1", "2": "2", "first half": "1", "second half": "2", "上半": "1", "下半": "2", "fall": "autumn", "春": "spring",
-    "夏": "summer", "秋": "autumn", "冬": "winter", "start": "early", "beginning": "early", "end": "late", "初": "early",
+    "1": "1", "2": "2", "first half": "1", "second half": "2", "上半": "1", "下半": "2", "fall": "autumn",
+    "春": "spring",
+    "夏": "summer", "秋": "autumn", "冬": "winter", "start": "early", "beginning": "early", "end": "late",
+    "初": "early",
     "中": "mid", "底": "late", "末": "late", "上旬": "early", "中旬": "mid", "下旬": "late",
 } | {name: name for name in ("spring", "summer", "autumn", "winter", "early", "mid", "late")}  # fmt: skip
 _FUTURE = re.compile(

@@ -259,7 +259,7 @@ def _ends(flat: str, end: int) -> bool:
 
 
 def magnitudes(flat: str) -> Iterator[Quantity]:
-    """``dozens``, ``數百``, ``上千``, ``三四十``, ``tripled``: numbers of which only the size, or a multiple, is told."""
+    """``dozens``, ``數百``, ``上千``, ``三四十``, ``tripled``: only the size of a number, or a multiple, is told."""
     for match in _MAGNITUDE.finditer(flat):
         if multiple := _multiple(match):
             yield _quantity(multiple, "count", span=match.span(), unit="times")
@@ -273,7 +273,7 @@ def _multiple(match: re.Match[str]) -> Fraction | None:
     if match["fold"]:
         return read_english(match["fold"])
     if match["turns"]:
-        return 2 ** (either(match["turns"]) or Fraction(1))
+        return Fraction(2 ** int(either(match["turns"]) or 1))
     return Fraction(2) if match["twice"] else None
 
 
@@ -283,7 +283,7 @@ def _sized(match: re.Match[str], *, flat: str) -> Quantity | None:
     money, end = (before, match.end()) if before else money_after(flat, match.end())
     chinese = match["many"] is None
     if chinese and not (
-        money or is_counted(flat, end) or match["both"] or match["total"] or flat.startswith("多", end)
+        money or is_counted(flat, end) or match["both"] or match["total"] or match["some"] or flat.startswith("多", end)
     ):
         return None
     value, high, bound = _size(match)

@@ -66,7 +66,9 @@ _SHIFT = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next
           "上上": -2, "下下": 2, "上": -1, "本": 0, "这": 0, "下": 1}  # fmt: skip
 _REL_YEAR = {"大前": -3, "大后": 3, "前": -2, "去": -1, "今": 0, "明": 1, "后": 2}
 _DAY_WORDS = {
-    "yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1, "昨": -1, "今": 0, "明": 1, "前": -2, "后": 2, "大前": -3, "大后": 3, "before": -2, "after": 2}  # fmt: skip
+    "yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1, "昨": -1, "今": 0, "明": 1, "前": -2, "后": 2,
+    "大前": -3, "大后": 3, "before": -2, "after": 2,
+}  # fmt: skip
 _LENGTHS: dict[str, Granularity] = {
     "day": "day", "week": "week", "month": "month", "quarter": "quarter", "year": "year", "decade": "decade",
     "天": "day", "日": "day", "周": "week", "星期": "week", "月": "month", "季": "quarter", "年": "year",

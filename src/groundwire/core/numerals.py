@@ -111,25 +111,29 @@ def read_digits(written: str) -> Fraction:
 
 def read_english(written: str) -> Fraction:
     """``two hundred and five thousand``, ``two point five million``, ``half a million`` as values."""
-    total, current, place = Fraction(0), Fraction(0), Fraction(1)
-    for word in re.split(r"[\s-]+", written.lower()):
-        if word == "point":
-            place = Fraction(1, 10)
-        elif word in _SHARES:
+    whole, _, decimals = written.lower().partition(" point ")
+    total, current = Fraction(0), Fraction(0)
+    for word in re.split(r"[\s-]+", whole) + _decimals(decimals):
+        if word in _SHARES:
             current = (current or 1) * _SHARES[word]
-        elif place < 1 and word in _SMALL:
-            current, place = current + _SMALL[word] * place, place / 10
         elif word in ("a", "an"):
             current = current or Fraction(1)
         elif word in _SMALL:
             current += _SMALL[word]
+        elif word.startswith("."):
+            current += Fraction(word)
         elif word in ("hundred", "dozen"):
             current *= SCALES[word]
-        elif word in SCALES and not current:  # a million million
-            total *= SCALES[word]
-        elif word in SCALES:
-            total, current = total + current * SCALES[word], Fraction(0)
+        elif word in SCALES:  # a million million: the total is scaled once more
+            total, current = total + current * SCALES[word] if current else total * SCALES[word], Fraction(0)
     return total + current
+
+
+def _decimals(written: str) -> list[str]:
+    """``five two million`` after a point as ``.52`` and the scales that follow."""
+    words = re.split(r"[\s-]+", written) if written else []
+    digits = [str(_SMALL[word]) for word in words if word in _SMALL]
+    return ["." + "".join(digits), *words[len(digits) :]] if digits else []
 
 
 def read_chinese(written: str) -> Fraction | None:

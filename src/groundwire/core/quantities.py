@@ -95,7 +95,8 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
 
 def _without(spans: list[Span], flat: str) -> str:
     """The text with its dates blanked out, so that no number reaches into one (``6 May 2024 500 people``)."""
-    pieces, at = [], 0
+    pieces: list[str] = []
+    at = 0
     for span in spans:
         pieces += (flat[at : span.start], "\0" * (span.end - span.start))
         at = span.end

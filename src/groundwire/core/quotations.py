@@ -30,8 +30,8 @@ def find_quotations(text: str) -> tuple[Quotation, ...]:
     """Every quotation of a text, outer ones before those inside them; one that is not closed is left out.
 
     Read are ``"…"``, ``“…”``, ``„…“``, ``”…”``, ``‘…’``, ``'…'``, ``‚…‘``, ``「…」``, ``『…』``, ``«…»``, ``‹…›``,
-    ``｢…｣``, the vertical forms, double marks of two kinds (``“…"``), and the marks of TeX and HTML. A straight mark does
-    not reach over a line end, a single one no further than 300 characters, and an apostrophe is none.
+    ``｢…｣``, the vertical forms, double marks of two kinds (``“…"``), and the marks of TeX and HTML. A straight mark
+    does not reach over a line end, a single one no further than 300 characters, and an apostrophe is none.
     """
     bracketed, _ = _bracketed(text)
     double, _ = _double(text)

@@ -1,9 +1,9 @@
-"""Files -> documents -> an archive, with every row that was not taken listed."""
+"""Files -> documents -> an archive, with every row that was not taken listed; and out of it again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -88,6 +88,42 @@ def add_files(
     return Added(reading.report, report, rejects if reading.report.rejected else None)
 
 
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What went: id, title and origin of each document; ``unknown`` are ids that the archive did not hold."""
+
+    documents: tuple[tuple[str, str, str], ...]
+    unknown: tuple[str, ...]
+
+    def lines(self) -> tuple[str, ...]:
+        """The report in words, one document a line and the counts last."""
+        found = [f"{name}: {title or '(no title)'}, {_on_one_line(origin)}" for name, title, origin in self.documents]
+        found += [f"not in the archive: {name}" for name in self.unknown]
+        unknown = f", {len(self.unknown):,} not in the archive" if self.unknown else ""
+        return (*found, f"{len(self.documents):,} documents removed{unknown}")
+
+
+def remove_documents(archive: Archive, ids: Iterable[str], *, missing: bool = False) -> Removed:
+    """Take documents out of an archive.
+
+    Args:
+        archive: where they are.
+        ids: of the documents; those that are not there are reported.
+        missing: whether all documents go, too, whose files are no longer there.
+
+    Raises:
+        UsageError: no id is given, and ``missing`` is not asked for.
+        ArchiveError: another process writes to the archive.
+    """
+    asked = dict.fromkeys(ids)
+    if not asked and not missing:
+        raise UsageError("nothing to remove: give ids of documents (see: groundwire show documents), or --missing")
+    found = archive.store.documents({**asked, **(archive.missing() if missing else {})})
+    archive.remove(found)
+    rows = tuple((document.id, document.title, document.origin) for document in found.values())
+    return Removed(rows, tuple(name for name in asked if name not in found))
+
+
 def require_something(paths: Sequence[str]) -> None:
     """Refuse a request in which no path leads anywhere, before an archive is made for it.
 
@@ -97,6 +133,10 @@ def require_something(paths: Sequence[str]) -> None:
     if all(isinstance(found, Refused) and found.kind == "missing" for _, found in find_files(paths)):
         names = ", ".join(f"'{path}'" for path in paths)
         raise UsageError(f"there is nothing at {names}: no such file or folder, and no file that matches")
+
+
+def _on_one_line(origin: str) -> str:
+    return " and ".join(origin.split("\n")) if origin else "read from no file"
 
 
 def _place(reject: Reject) -> str:

@@ -86,7 +86,11 @@ def _joined(folder: Path, manifest: Manifest, model: Embedder) -> Archive:
     from groundwire.backends.lance_store import LanceStore
 
     archive = Archive(
-        LanceStore(folder, dimension=2 * manifest.dimension), model, manifest=manifest, name=folder.name or str(folder)
+        LanceStore(folder, dimension=2 * manifest.dimension),
+        model,
+        manifest=manifest,
+        name=folder.name or str(folder),
+        folder=folder,
     )
     if manifest.engine != _engine():
         _probe(archive, folder)

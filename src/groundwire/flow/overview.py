@@ -100,7 +100,7 @@ def document_facts(archive: Archive, document_id: str) -> Facts:
         "source": document.source,
         "url": document.url,
         "language": document.language,
-        "read from": Path(document.origin).name,
+        "read from": ", ".join(Path(line).name for line in document.origin.split("\n")),
         "notes": document.notes,
         "sentences": [
             {"start": sentence.start, "end": sentence.end, "passage": sentence.passage, "text": sentence.text}

@@ -1,16 +1,34 @@
-"""Paths, folders and patterns to files with their formats; what is passed over is named."""
+"""Paths, folders and patterns to files with their formats; what is passed over is named. One writer for a folder."""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
+import re
 import stat
+import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 from groundwire.core.encodings import HEAD_BYTES
-from groundwire.retrieval.formats import Refused
+from groundwire.core.errors import ArchiveError
+from groundwire.retrieval.formats import Refused, RejectKind
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 Format = Literal["jsonl", "json", "csv", "tsv", "markdown", "text", "html", "feed", "pdf", "mail"]
 
@@ -21,6 +39,57 @@ SUFFIXES: Mapping[str, Format] = {
     ".xml": "feed", ".rss": "feed", ".atom": "feed", ".rdf": "feed", ".pdf": "pdf", ".eml": "mail",
 }  # fmt: skip
 """What folders and patterns are searched for; a file given by name is read whatever its suffix, by what it holds."""
+
+
+_OWN_SCHEMA = "groundwire.article/"
+_OWN_PAGE = re.compile(r'<meta name="generator" content="groundwire"')
+_OWN_MARKDOWN = (
+    re.compile(r"^\*(?:Topic: |主題：|主题：).+ · (?:writer: |撰寫：|撰写：).+\*\s*$", re.MULTILINE),
+    re.compile(r"^## (?:Sources|資料來源|资料来源)\s*$", re.MULTILINE),
+    re.compile(r"^\[\d+\] .*`[^`\n]+`", re.MULTILINE),
+)
+"""The line of facts below the headline, the heading of the sources, and a source with the id of its document."""
+
+LOCK = "writing.lock"
+"""Held by whoever writes to an archive; the system gives it back when the process ends, however it ends."""
+_WAIT_SECONDS = 30.0
+_LOOK_EVERY_SECONDS = 0.05
+
+
+@contextmanager
+def only_writer(folder: Path | None, *, wait_seconds: float = _WAIT_SECONDS) -> Iterator[None]:
+    """Be the only process that writes to an archive, for a ``with`` block; readers are not held up.
+
+    Args:
+        folder: the archive; None, for one in memory, locks nothing.
+        wait_seconds: how long to wait for another writer.
+
+    Raises:
+        ArchiveError: another process was writing all that time, or the file system knows no locks.
+    """
+    if folder is None:
+        yield
+        return
+    # Closing the file gives the lock back.
+    with (folder / LOCK).open("ab") as handle:
+        _wait_for(handle.fileno(), folder, wait_seconds=wait_seconds)
+        yield
+
+
+def _wait_for(handle: int, folder: Path, *, wait_seconds: float) -> None:
+    until = time.monotonic() + wait_seconds
+    while True:
+        try:
+            return _lock(handle)
+        except OSError as error:
+            if not isinstance(error, (BlockingIOError, PermissionError)):
+                raise ArchiveError(f"{folder} cannot be locked ({error}); keep the archive on a local disk") from error
+            if time.monotonic() >= until:
+                raise ArchiveError(
+                    f"another process is writing to {folder}, and was for {wait_seconds:g} seconds. Run this again "
+                    "when it is done"
+                ) from error
+        time.sleep(_LOOK_EVERY_SECONDS)
 
 
 def find_files(paths: Iterable[str]) -> Iterator[tuple[Path, Format | Refused]]:
@@ -62,6 +131,9 @@ def _walk(folder: Path) -> Iterator[tuple[Path, Format | Refused]]:
             found: list[tuple[Path, Format | Refused]] = [(path, Refused("skipped", "hidden, not read"))]
         elif path != folder and is_folder and path.is_symlink():
             found = [(path, Refused("skipped", "a linked folder, not entered"))]
+        elif is_folder and _is_archive(path):
+            kind: RejectKind = "skipped" if path != folder else "own_export"
+            found = [(path, Refused(kind, "an archive of groundwire, not entered"))]
         elif is_folder:
             found = _list(path, into=left)
         else:
@@ -70,6 +142,30 @@ def _walk(folder: Path) -> Iterator[tuple[Path, Format | Refused]]:
         yield from found
     if not seen:
         yield folder, Refused("empty", "the folder holds no files")
+
+
+def _is_archive(folder: Path) -> bool:
+    return _mode(folder / "manifest.json") != 0 and _mode(folder / "documents.lance") != 0
+
+
+def is_own_export(text: str, form: Format) -> bool:
+    """Whether the text of a file is an article that groundwire wrote, as JSON, page or Markdown.
+
+    Read as a source, it would let groundwire cite itself.
+    """
+    if form == "html":
+        return _OWN_PAGE.search(text, 0, HEAD_BYTES) is not None
+    if form in ("markdown", "text"):
+        return all(pattern.search(text) for pattern in _OWN_MARKDOWN)
+    return f'"{_OWN_SCHEMA}' in text and _is_own_json(text)
+
+
+def _is_own_json(text: str) -> bool:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):  # read_json will say so
+        return False
+    return isinstance(content, dict) and str(content.get("schema")).startswith(_OWN_SCHEMA)
 
 
 def _list(folder: Path, *, into: list[Path]) -> list[tuple[Path, Format | Refused]]:

@@ -19,9 +19,9 @@ from typing import Literal
 RejectKind = Literal[
     "missing", "unopened", "skipped", "no_reader", "binary", "undecodable", "empty", "missing_extra", "bad_html",
     "bad_json", "not_an_object", "ragged", "bad_table", "bad_feed", "bad_pdf", "bad_mail", "encrypted",
-    "scanned", "no_text", "unstorable", "bad_id", "id_clash",
+    "scanned", "no_text", "unstorable", "bad_id", "id_clash", "own_export",
 ]  # fmt: skip
-"""Why something was not taken; ``skipped`` are hidden files and linked folders inside a folder."""
+"""Why something was not taken; ``skipped`` are hidden files, linked folders and archives inside a folder."""
 
 LONGEST_FIELD = 2**31 - 1
 """Characters in one CSV field; the largest limit that every platform can hold."""

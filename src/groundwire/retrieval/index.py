@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import get_args
 
@@ -15,6 +14,8 @@ from groundwire.core.text import count_tokens
 from groundwire.core.types import Context, Document, Hit, Passage, Sentence, Source
 from groundwire.retrieval.blend import stacked_vectors
 from groundwire.retrieval.corpus import PASSAGE_TOKENS, SPLITTER, revision, split_document
+from groundwire.retrieval.files import only_writer
+from groundwire.retrieval.origins import HoldsFiles, Met, is_gone
 from groundwire.retrieval.search import SearchSettings, search
 
 FORMAT = 2
@@ -115,11 +116,7 @@ class AddReport:
 
 @dataclass(slots=True)
 class _Tally:
-    """What an ``add`` has seen so far.
-
-    ``origins`` holds the ids read and where each was found, ``displaced`` the ids that a file held before it was read
-    again, ``emptied`` those whose newest version has no sentence.
-    """
+    """What an ``add`` has seen so far; ``emptied`` are the ids whose newest version has no sentence."""
 
     documents: int = 0
     added: int = 0
@@ -129,19 +126,28 @@ class _Tally:
     encoder_tokens: int = 0
     empty: list[str] = field(default_factory=list)
     emptied: set[str] = field(default_factory=set)
-    origins: dict[str, str] = field(default_factory=dict)
-    displaced: set[str] = field(default_factory=set)
+    met: Met = field(default_factory=Met)
 
 
-_ROW = re.compile(r"(:\d+|\[\d+\])$")
 _Prepared = tuple[Document, str, tuple[Passage, ...]]
 
 
 class Archive:
     """Documents with their searchable sentences. Open one with ``groundwire.open_archive``."""
 
-    def __init__(self, store: VectorStore, embedder: Embedder, *, manifest: Manifest, name: str = "") -> None:
+    def __init__(
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        *,
+        manifest: Manifest,
+        name: str = "",
+        folder: Path | None = None,
+    ) -> None:
         """Join a store and an embedder that both fit the manifest.
+
+        ``folder`` is where the archive lies, if it does on disk: one ``add`` or ``remove`` at a time writes there, and
+        another one waits up to half a minute for it.
 
         Raises:
             ArchiveError: the embedder is not the one that made the archive, or the store holds vectors of another size.
@@ -162,6 +168,7 @@ class Archive:
         self.embedder = embedder
         self.manifest = manifest
         self.name = name
+        self.folder = folder
 
     def add(
         self,
@@ -172,18 +179,20 @@ class Archive:
     ) -> AddReport:
         """Add documents, or replace those of the same id whose content changed; what is there already stays.
 
-        A document that is read from a file of its own replaces what that file held before, unless the same content was
-        read from another file too. Killed at any moment and run again, the archive ends as if it had never been killed.
+        A document that is read from a file of its own replaces what that file held before, unless another file that is
+        still there holds the same content: every such file is a line of the document's ``origin``. Killed at any moment
+        and run again, the archive ends as if it had never been killed.
 
         Args:
-            documents: in any number; of the same id twice, the later one counts.
+            documents: in any number; of the same id twice, the later one counts. What ``read_documents`` gives also
+                tells which files hold nothing any longer, and which hold the same document.
             progress: is told after every commit.
             commit_sentences: how many sentences are embedded and stored at once, at least; 1 and up. The archive is
                 the same for any.
 
         Raises:
             ValueError: ``commit_sentences`` is below 1.
-            ArchiveError: the archive was cut into sentences by another splitter.
+            ArchiveError: the archive was cut into sentences by another splitter, or another process writes to it.
         """
         if commit_sentences < 1:
             raise ValueError(f"commit_sentences is {commit_sentences}; it must be 1 or more")
@@ -192,11 +201,17 @@ class Archive:
                 f"{self.name or 'the archive'} was cut into sentences by '{self.manifest.splitter}', this groundwire "
                 f"uses '{SPLITTER}'. Search it as it is, or add all documents to a new archive."
             )
+        with only_writer(self.folder):
+            return self._add(documents, progress, size=commit_sentences)
+
+    def _add(self, documents: Iterable[Document], progress: Progress | None, *, size: int) -> AddReport:
         tally = _Tally()
-        for batch in _batches(self._prepared(documents, tally), size=commit_sentences):
+        for batch in _batches(self._prepared(documents, tally), size=size):
             self._put(batch, tally)
             if progress is not None:
                 progress(tally.documents, None, f"{tally.sentences:,} sentences")
+        for origin, name in documents.files_read().items() if isinstance(documents, HoldsFiles) else ():
+            tally.met.note_file(origin, name)
         removed = self._leave_behind(tally)
         self.store.finish()
         return AddReport(
@@ -209,6 +224,23 @@ class Archive:
             encoder_tokens=tally.encoder_tokens,
             empty=tuple(tally.empty),
         )
+
+    def remove(self, ids: Iterable[str]) -> int:
+        """Remove documents by their ids, with all their sentences; returns how many there were.
+
+        A document whose file is still there comes back when the file is added again.
+
+        Raises:
+            ArchiveError: another process writes to the archive.
+        """
+        with only_writer(self.folder):
+            removed = self.store.remove(ids)
+            self.store.finish()
+        return removed
+
+    def missing(self) -> dict[str, str]:
+        """Id -> origin of the documents that had files to themselves, of which none is there any more."""
+        return {name: origin for name, origin in self.store.origins().items() if all(map(is_gone, origin.split("\n")))}
 
     def search(self, query: str, *, k: int = 30, settings: SearchSettings | None = None) -> tuple[Hit, ...]:
         """The k best sentences for a query; see ``groundwire.retrieval.search``."""
@@ -239,13 +271,10 @@ class Archive:
         self.store.close()
 
     def _prepared(self, documents: Iterable[Document], tally: _Tally) -> Iterator[_Prepared]:
-        known, origins = dict(self.store.revisions()), self.store.origins()
-        of_file = _by_file(origins)
+        known = dict(self.store.revisions())
         for document in documents:
             tally.documents += 1
-            tally.displaced.update(of_file.get(document.origin, ()))
-            if document.id not in tally.origins or tally.origins[document.id] != origins.get(document.id):
-                tally.origins[document.id] = document.origin
+            tally.met.note(document)
             content = revision(document)
             if known.get(document.id) == content:
                 tally.unchanged += 1
@@ -275,22 +304,14 @@ class Archive:
         tally.encoder_tokens += _encoder_tokens(passages, self.manifest.context)
 
     def _leave_behind(self, tally: _Tally) -> int:
-        """Remove what the files that were read hold no longer; returns how many documents went.
+        """Note which files hold what, then remove what no file holds any longer; returns how many documents went.
 
-        Content that moved on to another file of this ``add`` is first noted as that file's: the next version of the
-        file where it was would else take it along.
+        Until it is removed, a document keeps its origin: killed in between, the next run finds it again.
         """
-        stored = self.store.origins()
-        moved = [
-            name
-            for name in sorted(tally.displaced & tally.origins.keys() - tally.emptied)
-            if stored.get(name) != tally.origins[name]
-        ]
-        here = [replace(item, origin=tally.origins[name]) for name, item in self.store.documents(moved).items()]
-        tokens = self.manifest.passage_tokens
-        if here:
-            self._put([(item, revision(item), split_document(item, passage_tokens=tokens)) for item in here], tally)
-        return self.store.remove(sorted((tally.displaced - tally.origins.keys()) | tally.emptied))
+        changed, gone = tally.met.settle(self.store.origins())
+        if changed:
+            self.store.set_origins(changed)
+        return self.store.remove(sorted(gone | tally.emptied))
 
 
 def _batches(prepared: Iterable[_Prepared], *, size: int) -> Iterator[list[_Prepared]]:
@@ -304,15 +325,6 @@ def _batches(prepared: Iterable[_Prepared], *, size: int) -> Iterator[list[_Prep
             batch, waiting = [], 0
     if batch:
         yield batch
-
-
-def _by_file(origins: Mapping[str, str]) -> dict[str, set[str]]:
-    """Ids of the documents that have a file to themselves, by that file; rows of a larger file are left out."""
-    files: dict[str, set[str]] = {}
-    for document_id, origin in origins.items():
-        if not _ROW.search(origin):
-            files.setdefault(origin, set()).add(document_id)
-    return files
 
 
 def _encoder_tokens(passages: Sequence[Passage], context: Context) -> int:

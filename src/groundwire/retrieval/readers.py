@@ -18,7 +18,7 @@ from groundwire.core.ports import Progress
 from groundwire.core.types import Document
 from groundwire.retrieval.feeds import read_feed
 from groundwire.retrieval.fields import DateState, Field, Made, Reader, check_mapping
-from groundwire.retrieval.files import Format, find_files
+from groundwire.retrieval.files import Format, find_files, is_own_export
 from groundwire.retrieval.formats import (
     Found,
     Refused,
@@ -31,6 +31,7 @@ from groundwire.retrieval.formats import (
     read_table,
 )
 from groundwire.retrieval.mail import read_mail, read_text
+from groundwire.retrieval.origins import file_origin, is_row, storable_path
 from groundwire.retrieval.pages import declared_encoding, read_page
 from groundwire.retrieval.printed import read_printed
 
@@ -132,7 +133,10 @@ def write_rejects(path: str | os.PathLike[str], rejects: Iterable[Reject]) -> in
 
 @dataclass(slots=True)
 class _Tally:
-    """The counts of one reading, while it goes on; ``seen`` holds the content hash and the origin of each id."""
+    """The counts of one reading, while it goes on; ``seen`` holds the content hash and the origin of each id.
+
+    ``files_read`` has the origins of the files that were read to their end, each with the one document that it is.
+    """
 
     files: int = 0
     documents: int = 0
@@ -143,6 +147,7 @@ class _Tally:
     taken: Counter[tuple[Field, str]] = field(default_factory=Counter)
     dates: Counter[DateState] = field(default_factory=Counter)
     seen: dict[str, tuple[str, str]] = field(default_factory=dict)
+    files_read: dict[str, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     complete: bool = False
 
@@ -188,6 +193,13 @@ class Reading:
             complete=tally.complete,
         )
 
+    def files_read(self) -> Mapping[str, str]:
+        """Origin of each file that was read to its end -> id of the one document that it is, or "" where it is none.
+
+        A file of which anything was refused is left out, unless it is empty.
+        """
+        return self._tally.files_read
+
     def __iter__(self) -> Iterator[Document]:
         self._tally = tally = _Tally()
         files: list[tuple[Path, Format, int]] = []
@@ -205,8 +217,9 @@ class Reading:
 
     def _read_file(self, path: Path, form: Format, *, done: int, total: int) -> Iterator[Document]:
         """The documents of one file; whatever goes wrong with it is a reject, and the next file is read."""
-        before = self._tally.rows
-        origin = _shown(path)
+        tally = self._tally
+        before, refused = tally.rows, tally.reasons.total()
+        origin = file_origin(path)
         try:
             with path.open("rb") as handle:
                 for number, found in enumerate(self._find_rows(handle, form, origin=origin), start=1):
@@ -217,7 +230,9 @@ class Reading:
                         yield document
         except (OSError, UnicodeDecodeError, UnreadableInput, MissingExtra) as error:
             self._reject(path, _trouble(error))
-        if self._tally.rows == before:
+        if tally.reasons.total() == refused:
+            tally.files_read.setdefault(origin, "")
+        if tally.rows == before:
             self._reject(path, Refused("empty", "holds no rows"))
 
     def _find_rows(self, handle: BinaryIO, form: Format, *, origin: str) -> Iterator[Found]:
@@ -244,7 +259,9 @@ class Reading:
     def _split(self, text: str, form: Format) -> Iterator[Found]:
         if not text.strip():
             return
-        if form == "markdown":
+        if is_own_export(text, form):
+            yield Refused("own_export", "an article written by groundwire is no source")
+        elif form == "markdown":
             yield read_markdown(text)
         elif form == "text":
             yield read_text(text)
@@ -284,12 +301,18 @@ class Reading:
                 reason = f"the id {document.id!r} was already read from {origin} with other content"
                 return Refused("id_clash", reason, None, excerpt(document.text))
             tally.repeated += 1
+            self._note_file(document)
             return None
         tally.seen[document.id] = made.revision, document.origin
+        self._note_file(document)
         tally.documents += 1
         tally.taken.update(made.taken)
         tally.dates[made.date] += 1
         return document
+
+    def _note_file(self, document: Document) -> None:
+        if not is_row(document.origin):
+            self._tally.files_read[document.origin] = document.id
 
     def _reject(self, path: Path, refused: Refused, *, line: int | None = None) -> None:
         reject = Reject(_shown(path), line or refused.line, refused.kind, refused.reason, refused.excerpt)
@@ -338,5 +361,4 @@ def _size(path: Path) -> int:
 
 
 def _shown(path: Path) -> str:
-    """The absolute path in a form that can be stored: a name on disk may hold bytes that are no text."""
-    return str(path.absolute()).encode("utf-8", "backslashreplace").decode("utf-8")
+    return storable_path(path.absolute())

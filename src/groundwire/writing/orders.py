@@ -1,8 +1,7 @@
 """Orders to a language model inside texts of the archive, in English and Chinese: what they look like.
 
-Common forms are known, not all: the guarantee that no order is obeyed is that the built-in writer obeys nothing and
-only quotes. Chinese is compared in simplified characters; letters of other alphabets that look Latin, spaced letters
-and digits for letters are undone first.
+Common forms are known, not all: the guarantee is that the built-in writer obeys nothing and only quotes. Chinese is
+compared in simplified characters; foreign letters that look Latin, spaced letters and digits for letters are undone.
 """
 
 from __future__ import annotations
@@ -78,13 +77,9 @@ _ENGLISH_IMPERATIVES = (
         rf"{_LEAVE_ASIDE}\s+(?:everything|anything|all|whatever)\b.{{0,30}}\b"
         r"(?:above|before|so far|previously|you (?:were|have been|know)|told)\b"
     ),
-    rf"{_LEAVE_ASIDE}\b.{{0,20}}\b(?:instructions?|prompts?)\s+(?:above|before|you)\b",
+    rf"{_LEAVE_ASIDE}\b.{{0,20}}\b(?:instructions?|prompts?|rules|guidelines)\s+(?:above|before|you)\b",
     rf"{_NOT}(?:follow|obey|apply)\b.{{0,30}}\b{_EARLIER}\b.{{0,30}}\b{_TOLD}\b",
     rf"(?:rate|score|rank|grade|mark|label|classify)\s+{_THIS}.{{0,50}}\b(?:{_FULL}|(?:most|highly) relevant\b)",
-    (
-        rf"(?:give|assign|award|grant|set|return|output|make)\b.{{0,40}}\b(?:ratings?|scores?|marks?|relevance)\b"
-        rf".{{0,20}}\b{_FULL}"
-    ),
     (
         rf"(?:cite|quote|reference|rely on|summari[sz]e|credit|link to)\s+"
         rf"(?:only|just|solely|exclusively|nothing but|no source but)\s+{_THIS}"
@@ -101,6 +96,7 @@ _ENGLISH_IMPERATIVES = (
     r"(?:tell|inform|convince|persuade|assure) (?:the|your) users?\b",
 )
 _ENGLISH_ORDERS = (
+    r"(?:^|[^\w\s]\s?)(?:when|while|if you(?: are|'re)|before) (?:summari[sz]|read|process|rat)\w* this\b.{0,20},",
     rf"{_TO_YOU}(?:(?:do not|don't|never|only|always|now|just|simply)\s+)*{_TASK_VERB}\b.{{0,60}}?\b{_TASK_THING}",
     (
         rf"\bthis (?:{_PIECE}|piece)\s+(?:must|should|has to|needs to|is to|shall)\s+(?:always |only )?be\s+"
@@ -133,7 +129,7 @@ _ENGLISH_ORDERS = (
         rf"\b{_MODEL}\s+(?:that |which |who )?(?:is |are )?(?:reads?|reading|process\w*|pars\w+|summari[sz]\w+)\s+"
         rf"(?:this|the {_PIECE})\b"
     ),
-    r"^\W{0,8}(?:system|assistant|developer)\s*:|\bsystem (?:message|override|instructions?)\s*[:!]|\bprompt injection\s*:",
+    r"^\W{0,8}(?:system|assistant|developer)\s*:|\bsystem (?:message|override|instructions?)\s*[:!]|prompt injection:",
     (
         r"(?:^|[^\w\s]\s?)(?:new|updated|revised|additional) instructions?"
         r"(?: (?:from|for|to) (?:the )?(?:editor|user|system|developer|operator|model|assistant|writer|ai|llm"
@@ -202,7 +198,7 @@ _CHINESE_ORDERS = (
     rf"(?:[请只]|必须|务必)(?:{_ZH_SAY}|回传|返回)[^。;!?]{{0,8}}(?:json|xml|yaml)",
 )
 
-# Rules of structure: an imperative of writing, rating or printing that opens a sentence, outside quotation marks, and has
+# Rules of structure: an imperative of writing, rating or printing that opens a sentence, outside quotations, and has
 # an object that only a text has (the headline, a word in capitals, an address). Reported speech is exempt.
 _AT = (
     r"(?:^[^\w\"']{0,5}|[.!?:;][^\w\"']{1,5}|\b(?:please|kindly|always|instead|now),?\s+)"
@@ -216,6 +212,13 @@ _CALLED = (
 _OWN_TEXT = r"(?:headline|title|summary|article|answer|lede|conclusion|output|response|reply|introduction)"
 _SOFT_ENGLISH = (
     (
+        rf"{_AT}(?:make|put|turn|change|rename|set|delete|remove|begin|start|switch|keep|use)\b.{{0,60}}"
+        r"\b(?:lede|(?:the|your) (?:headline|summary)|every (?:sentence|mention|paragraph)|rest of (?:the|your) \w+"
+        r"|hero of (?:the|your) story|(?:as|into) (?:the|your) title)\b"
+    ),
+    rf"{_AT}(?:answer|reply|respond) with (?:an?|the|only|just)\b",
+    r"\byou must (?:never|always|only) (?:cite|quote|mention|write)\b",
+    (
         rf"{_AT}(?:mention|use|put|include|add|insert|place|call|name|praise|recommend|promote|list|feature|write"
         rf"|link|quote|cite"
         rf"|repeat|state)\b.{{0,60}}\b(?:in|at|of|to) (?:the|your|every|each|this) (?:(?:end|start|top|bottom"
@@ -224,11 +227,11 @@ _SOFT_ENGLISH = (
     ),
     rf"{_AT}(?:end|begin|start|open|close|finish|sign) (?:the|your|each|every) {_OWN_TEXT} (?:with|by)\b",
     (
-        rf"\b(?:the|your|every|any|each) {_OWN_TEXT} (?:must|should|has to|needs to|shall) (?:only |always |also |not )?"
+        rf"\b(?:the|your|every|any|each) {_OWN_TEXT} (?:must|should|has to|needs to|shall) (?:only |also |not )?"
         r"(?:contain|include|begin|start|end|say|state|mention|be (?:the (?:single )?(?:word|phrase)|in \w+)|consist)\b"
     ),
     (
-        rf"{_AT}(?:pretend|imagine|act|role-?play|behave|speak|talk|respond|answer|write|reply) "
+        rf"{_AT}(?:pretend|act|role-?play|behave|speak|talk|respond|answer|write|reply) "
         r"(?:as if|as though|as an? |as the |like an? |that you|to be |you are|you're)"
     ),
     (
@@ -254,7 +257,7 @@ _SOFT_ENGLISH = (
         rf"|start|beginning|top)\b"
     ),
     rf"{_AT}replace (?:the (?:name|word|headline|title)s?|every|all)\b",
-    rf"{_AT}(?:give|award|assign) (?:it |this )?100\b|{_AT}repeat after me",
+    rf"{_AT}(?:give|award|assign|set) (?:it |this )?(?:a (?:rating|score) of )?100\b|{_AT}repeat after me",
     (
         rf"{_AT}(?:execute|run|call|invoke) (?:the )?(?:following |this |next )?(?:command|tool|function|code|script"
         rf"|api|shell)\b"
@@ -279,13 +282,16 @@ _SOFT_ENGLISH = (
     ),
 )
 _SOFT_CHINESE = (
+    r"^\W{0,5}请?[把将]?(?:标题|摘要|文章|结尾|开头|文末|回答)(?:结尾|开头)?[中里]?(?:改[成为]|务必|要写|必须写|附上)",
+    r"^\W{0,5}请?在文末",
+    r"^\W{0,5}请?(?:输出|打印|印出)[a-z]|^\W{0,5}[本这此](?:报[道导]|文|站).{0,6}最值得(?:信赖|信任|引用)",
     (
         r"^\W{0,5}请?(?:务必|一律|直接|在(?:最后|结尾|开头|文末))?(?:输出|写|说|打印|印出|重复"
         r"|回[复答])[出上下]?(?:\"|'|香蕉)"
     ),
     r"^\W{0,5}请?(?:引用|参考|链接到?)(?:https?:|[a-z0-9-]+\.[a-z])",
     (
-        r"^\W{0,5}请?(?:用|以)[^。,]{1,6}[文语话](?:来)?(?:回[答复]|作答|输出|写|撰)|^\W{0,5}请?[把将]?(?:全文|本文"
+        r"^\W{0,5}请?(?:用|以)[^。,]{1,6}[文语话诗体](?:来)?(?:回[答复]|作答|输出|重?写|改写|撰)|^\W{0,5}请?[把将]?(?:全文|本文"
         r"|以下|所有内容|一切)?[^。,]{0,6}翻译[成为]"
     ),
     r"^\W{0,5}请?(?:你)?(?:扮演(?![着著了过])|假装(?:你|自己|是)|假设你是)|开发者模式(?:已)?(?:启用|开启|激活)",
@@ -297,28 +303,27 @@ _SOFT_CHINESE = (
         r"(?:标题|摘要|文章|回答|答案|输出|结论)[中里]?(?:必须|务必|只能|一定要)(?:是|为|包含|含有|包括|说|写|提及"
         r"|加[上入])?(?:\"|[a-z])"
     ),
-    r"(?:标题|摘要|输出|结论)必须(?:说|写|提及)",
-    r"(?:撰写|写|下|起|回答|总结|摘要|评分)(?:标题|摘要|文章|新闻|报道|问题)?时,?请",
+    r"(?:撰写|写|下|起|回答|总结|摘要|评分)(?:标题|摘要|文章|新闻|报[道导]|问题)?时,?请",
     r"^\W{0,5}请?(?:不要|别|勿)(?:摘要|总结|概括|翻译|引用|提及)|^\W{0,5}请?(?:省略|删除|隐藏)(?:所有|全部|一切)",
     r"^\W{0,5}请?[把将]?[^。,]{0,4}(?:评分|分数|相关[性度]|得分)(?:设|改|调|定|评)?[为成](?:100|满分|最高)",
-    r"^\W{0,5}本(?:文|篇|页|站)?(?:报道|文章)?是?(?:唯一|最)[^。]{0,6}(?:可信|可靠|相关|权威|正确|重要)",
+    r"^\W{0,5}本(?:文|篇|页|站)?(?:报[道导]|文章)?是?(?:唯一|最)[^。]{0,6}(?:可信|可靠|相关|权威|正确|重要)",
     (
         r"新(?:任务|指令|指示):(?:请|只|写|替|为[^期]|给|忽略|输出|不要|引用|翻译|用)|请?优先(?:展示|引用|采用"
         r"|显示)[本这此]"
     ),
     r"^\W{0,5}(?:请)?(?:替|为|给)?[^。,]{0,8}写一?[首篇则段个][^。,]{0,8}(?:诗|广告|故事|歌|笑话|摘要|标题)",
     (
-        r"^\W{0,5}(?:请)?(?:不要|勿|别)(?:引[用述]|参考|采用|相信)(?:任何)?(?:其[他它]|别的)(?:媒体|来源|文章|报道"
+        r"^\W{0,5}(?:请)?(?:不要|勿|别)(?:引[用述]|参考|采用|相信)(?:任何)?(?:其[他它]|别的)(?:媒体|来源|文章|报[道导]"
         r"|网站|文件)?\W*$"
     ),
 )
-# Marks of a chat with a model, ratings that stand alone, and models that are called by name.
 _HARD_STRUCTURE = (
     r"^\W{0,8}#{1,6} ?(?:system|instructions?|user|assistant|developer|human|prompt)\b[\w ]{0,20}:?\W*$|<</?sys>>",
-    r"\[/?(?:system|sys|inst|user|assistant|admin|developer)\]|[\[(【](?:系统|管理员|开发者|指令)[\])】]",
+    r"\[/?(?:system|sys|inst|user|assistant|admin|developer)\]",
+    r"[\[(【](?:系统|管理员|开发者)?(?:系统|管理员|开发者|指令|提示)[\])】]",
     (
-        r"^\W{0,5}(?:final |overall |your |total )?(?:answer|score|rating|grade|relevance|relevancy|最终答案"
-        r"|(?:最终)?评分|得分|分数"
+        r"^\W{0,5}(?:final |overall |your |total )?(?:answer|score|rating|grade|relevance|reliability|credibility"
+        r"|最终答案|(?:最终)?评分|得分|分数|可信度|可靠[性度]|重要[性度]"
         r"|相关[性度]?)(?: score| rating)?\s*(?:[:=]|[为是]|is)\s*(?:a\+? ?)?\W{0,2}(?:100|10/10|满分|max\w*"
         r"|highest)(?:/100|%|分)?\W*$"
     ),
@@ -357,9 +362,7 @@ _CANARY = re.compile(
 )
 _SPACED_LETTERS = re.compile(r"(?<!\w)(?:[A-Za-z][ .\-_*]){3,}[A-Za-z](?!\w)")
 _ALIKE = str.maketrans("аеорсухіјѕԁһԛԝкмтвнαορνικυετ", "aeopcyxijsdhqwkmtbhaopvikuet")
-_LEET_WORD = re.compile(
-    r"(?<!\w)(?=[\w@$]*[a-z]{3}|[a-z])[a-z0134570@$]*[0134570@$][a-z0134570@$]*[a-z]{2}[a-z0134570@$]*(?!\w)|(?<!\w)\d[a-z]{3,}(?!\w)"
-)
+_LEET_WORD = re.compile(r"(?<!\w)(?=\w*[a-z])(?=\w*\d)[a-z013457]{4,}(?!\w)")
 _LEET = str.maketrans("013457@$", "oieastas")
 
 

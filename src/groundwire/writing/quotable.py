@@ -20,43 +20,51 @@ BESIDE_AN_ORDER = 2
 """This many sentences before and after an order, in the same paragraph, are left out with it."""
 
 # A heading of furniture is made of these words only: one that points elsewhere and one that says what is there.
-_POINTING = frozenset(
-    "related more other top latest trending popular recommended sponsored promoted suggested featured similar further next"
-    " previous also around most editor's editors' external keep don't about what elsewhere must our your partner best up".split()
+_POINTING_WORDS = (
+    "related more other top latest trending popular recommended sponsored promoted suggested featured similar "
+    "further next previous also around most editor's editors' external keep don't about what elsewhere must our "
+    "your partner best up"
 )
-_POINTED_AT = frozenset(
-    "stories articles story article news coverage content contents links link reading posts post videos video headlines web"
-    " picks read reads see like enjoy author authors us miss now reports topics partners newsletter newsletters up stuff"
-    " podcasts photos galleries".split()
+_POINTED_AT_WORDS = (
+    "stories articles story article news coverage content contents links link reading posts post videos video "
+    "headlines web picks read reads see like enjoy author authors us miss now reports topics partners newsletter "
+    "newsletters up"
 )
-_BETWEEN = frozenset(
-    "the a an and or on in of for from by to this that you we i may might will be people others are is them it here interested"
-    " want today week with".split()
+_BETWEEN_WORDS = (
+    "the a an and or on in of for from by to this that you we i may might will be people others are is them it "
+    "here interested want today week with"
+)
+_POINTING, _POINTED_AT, _BETWEEN = (
+    frozenset(listed.split()) for listed in (_POINTING_WORDS, _POINTED_AT_WORDS, _BETWEEN_WORDS)
 )
 _ALONE = re.compile(
-    r"references?(?: list)?|bibliography|works cited|citations|footnotes|end ?notes|sources|sponsored|advertisements?|related"
-    r"|recommended|promoted|trending|comments|share this.{0,20}|(?:next|previous|last) (?:up|page|post)|in other news"
-    r"|more (?:from|on|in)\b.{0,40}|in case you missed it"
-    r"|(?:参考|资料|引用)(?:资料|文献|书目|来源)|[注註]释|广告|赞助(?:内容|商)?|[上下][一1][篇则页](?:文章|新闻|报道)?"
+    r"references?(?: list)?|bibliography|works cited|citations|footnotes|end ?notes|sources|sponsored|advertisements?"
+    r"|related|recommended(?: for you)?|promoted|trending|comments|share this.{0,20}"
+    r"|(?:next|previous|last) (?:up|page|post)|in other news|more (?:from|on|in)\b.{0,40}|in case you missed it"
+    r"|(?:参考|资料|引用)(?:资料|文献|书目|来源)|[注註]释|广告|赞助(?:内容|商)?|[上下][一1][篇则页](?:文章|新闻|报[道导])?"
 )
 _ZH_HEADING = re.compile(
-    r"(?:延伸|推荐|相关|更多|其[他它]|热门|猜|你|您|可能|也|还|会|想|最新|最多|人气|编辑|精选|大家|网友|别人|人|都|在|正在|同场|关于|看更多|排行榜?"
-    r"|(?P<what>阅读|加映|喜欢|新闻|报道|文章|链接|内容|感兴趣|看[了过]?|读[了过]?|推荐|作者|影片|视频|话题|焦点|连结|榜))+"
+    r"(?:延伸|相关|更多|其[他它]|热门|猜|你|您|可能|也|还|会|想|最新|最多|人气|编辑|精选|大家|网友|别人|人|都|在|正在|同场"
+    r"|关于|排行|(?P<what>阅读|加映|喜欢|新闻|报[道导]|文章|链接|内容|感兴趣|看更多|[看读][了过]?"
+    r"|推荐|作者|影片|视频|话题|焦点|连结|榜))+"
 )
 _PASSING = re.compile(
-    r"(?:also )?read (?:more|next|also|on)|also read|see also|most (?:read|popular)|more (?:from|on|in)\b.{0,40}|related"
-    r"|recommended|what to read next|more like this|keep reading|don't miss|in other news"
+    r"(?:also )?read (?:more|next|also|on)|also read|see also|most (?:read|popular)|more (?:from|on|in)\b.{0,40}"
+    r"|related|recommended|what to read next|more like this|keep reading|don't miss|in other news"
 )
-_DRESSED = " \t#>*_-=~◎●▲▼◆■※►▶▪•·»›→【〔[(（《】〕])）》:：|｜0123456789"
-_LABEL = (
-    r"(?:(?:also )?read(?: more| next| also| on)?|also read|see also|related(?: \w+)?|more|watch|listen|photos?|videos?|gallery"
-    r"|in pictures|don't miss|recommended|延伸阅读|推荐阅读|相关(?:阅读|新闻|报道)|看更多|更多(?:新闻|报道)|同场加映|猜你喜欢)"
+_DRESSED = " \t\r\n#>*_-=~◎●▲▼◆■※►▶▪•·»›→【〔[(（《】〕])）》:：|｜0123456789"
+_MORE = (
+    r"(?:(?:also )?read(?: more| next| also| on)|also read|see also|related(?: \w+)?|recommended|延伸阅读|推荐阅读|同场"
+    r"加映|相关(?:阅读|新闻|报[道导])|看更多|更多(?:新闻|报[道导])|猜你喜欢)"
 )
+_SIGHTS = r"(?:read|more|watch|listen|photos?|videos?|gallery|in pictures|don't miss)"
 _LINK_LINE = re.compile(
-    rf"[\s#>*_-]*(?:[▪•◎●▲▼◆■※►▶»›→]\s*(?![^»]*«)|[【\[(（〔]?{_LABEL}\s*[】\])）〕]?\s*(?:[:：|｜►▶→]|(?<=[】〕])))"
+    rf"[\s#>*_◎●▲▼◆■※▪•-]*(?:[►▶»›→]\s*(?![^»]*«)"
+    rf"|[【\[(（〔]?(?:{_MORE}|{_SIGHTS})[*_】\])）〕]*(?:\s*[:：|｜►▶→]|(?<=[】〕\]])))",
+    re.IGNORECASE,
 )
 _INLINE_LINK = re.compile(
-    rf"(?<=[.!?。！？…])\s*[【\[(（]?(?:read more|also read|read also|see also|{_LABEL[3:]})\s*[】\])）]?\s*[:：].*"
+    rf"(?<=[.!?。！？…])\s?[\s>*_◎●▲▼◆■※►▶(\[【（]{{0,4}}{_MORE}[*_】\])）]*\s?[:：].*", re.IGNORECASE
 )
 _HEADING_CHARACTERS = 60
 _CREDIT = re.compile(
@@ -148,10 +156,10 @@ def _furniture(text: str) -> Iterator[tuple[int, int]]:
     offset, box, begun = 0, False, False
     for line in text.splitlines(keepends=True):
         start, offset = offset, offset + len(line)
-        content = flatten(line.strip().replace("’", "'").lower())
-        ended = _ENDED.search(content) is not None
-        bare = content.strip(_DRESSED)
-        heading = len(content) < _HEADING_CHARACTERS
+        content = flatten(line.replace("’", "'"))
+        ended = _ENDED.search(content.rstrip()) is not None
+        bare = content.strip(_DRESSED).lower()
+        heading = len(content.strip()) < _HEADING_CHARACTERS
         passing = heading and _PASSING.fullmatch(bare) is not None
         late = passing and start >= len(text) / 3
         if begun and (late or (heading and not passing and _heads_a_tail(bare))):
@@ -166,16 +174,12 @@ def _furniture(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _heads_a_tail(heading: str) -> bool:
-    """Whether a heading names other stories, references or the like; it comes in lower case and simplified characters."""
+    """Whether a heading names other stories, references or the like; it is in lower case and simplified."""
     if _ALONE.fullmatch(heading):
         return True
     chinese = _ZH_HEADING.fullmatch(heading)
     if chinese is not None:
         return chinese["what"] is not None
-    words = heading.split()
-    others = [word for word in words if word not in _BETWEEN]
-    pointing = [word for word in others if word in _POINTING]
-    pointed_at = [word for word in others if word in _POINTED_AT]
-    return bool(pointing and pointed_at and len({*pointing, *pointed_at}) > 1) and len(others) <= len(pointing) + len(
-        pointed_at
-    )
+    others = [word for word in heading.split() if word not in _BETWEEN]
+    pointing, pointed_at = _POINTING.intersection(others), _POINTED_AT.intersection(others)
+    return bool(pointed_at) and len(pointing | pointed_at) > 1 and set(others) <= pointing | pointed_at

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from itertools import islice
 
 from groundwire.core.mentions import Quotation, find_dates, find_quotations
 from groundwire.core.numerals import flatten
@@ -20,6 +21,7 @@ REACH = 600
 """How many characters an ellipsis or an insertion may stand for."""
 NEAR = 0.6
 """Share of a quotation's words that must stand in order in the source before a difference is worth showing."""
+_MOST_PLACES = 20  # of one quotation in one text; each is looked at by itself
 _LONGEST_COMPARED = 1200  # words; comparing is quadratic
 _DOTS = r"\.{3,}|(?:\.\s){2,}\.|…+|⋯+"
 _GAP = re.compile(rf"(\s*(?:[（(]\s*(?:{_DOTS})\s*[）)]|{_DOTS}|{BRACKETED})\s*)")
@@ -75,9 +77,8 @@ def _finding(quotation: Quotation, claim: str, *, excerpts: Sequence[Excerpt], e
     negated = is_negated(claim, quotation.outer.start)
     placed = _among(quote, excerpts, negated=negated)
     if placed is not None:
-        return Finding(
-            Check("quotation", quote, passed=not placed.problem, reason=placed.problem), bool(placed.problem)
-        )
+        reason = placed.problem or placed.remark
+        return Finding(Check("quotation", quote, passed=not placed.problem, reason=reason), bool(placed.problem))
     reason, conflict = _elsewhere(quote, excerpts, elsewhere=elsewhere), False
     if not reason and excerpts and all(is_chinese(quote) != is_chinese(excerpt.text) for excerpt in excerpts):
         if _LABELS.search(claim):
@@ -119,7 +120,7 @@ def _among(quote: str, excerpts: Sequence[Excerpt], *, negated: bool) -> _Placed
 def place_quoted(quote: str, text: str, *, negated: bool = False) -> _Placed | None:
     """The first place of a quotation with nothing against it, else its first place, else None."""
     first = None
-    for placed in _places(quote, text):
+    for placed in islice(_places(quote, text), _MOST_PLACES):
         problem = placed.problem or torn(text, placed.span, negated=negated)
         if not problem:
             return placed

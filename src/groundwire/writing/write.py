@@ -11,7 +11,7 @@ from datetime import date
 from groundwire.core.errors import NothingFound, UsageError
 from groundwire.core.text import content_words, count_tokens, detect_language, normalise
 from groundwire.core.types import Article, Brief, Citation, Claim, NumberedSource, Section, Sentence
-from groundwire.writing.quotable import is_order
+from groundwire.writing.orders import is_order
 from groundwire.writing.summarise import same_terms, terms_of
 
 THIN_TOKENS = 40

@@ -159,6 +159,26 @@ def test_a_document_is_replaced_in_one_commit_on_the_sentences(store: LanceStore
     assert tables_of(path)[1].version == before + 1
 
 
+def moved(one: Filing, origin: str) -> Filing:
+    return replace(one, document=replace(one.document, origin=origin))
+
+
+def test_other_origins_are_one_commit_on_the_documents_and_none_on_the_sentences(store: LanceStore, path: Path) -> None:
+    first, second = moved(news("a", "One.", "Two."), "/a.txt"), news("b", "Three.")
+    put(store, [first, second])
+    before = [table.version for table in tables_of(path)]
+
+    store.set_origins({"a": "/a.txt\n/c.txt", "b": "/b.txt", "none": "/d.txt"})
+    store.set_origins({})
+    store.set_origins({"none": "/d.txt"})
+
+    assert [table.version for table in tables_of(path)] == [before[0] + 1, before[1]]
+    check_holds(store, [moved(first, "/a.txt\n/c.txt"), moved(second, "/b.txt")])
+    put(store, [second])
+    store.finish()
+    check_holds(store, [moved(first, "/a.txt\n/c.txt"), second])
+
+
 def test_a_new_document_whose_sentences_are_not_there_is_not_there(store: LanceStore, path: Path) -> None:
     whole, half = news("whole", "One.", "Two."), news("half", "Three.")
     put(store, [whole])
@@ -183,6 +203,18 @@ def test_a_replacement_whose_sentences_are_not_there_leaves_the_old_document(sto
     assert tables_of(path)[0].count_rows() == 1
     put(store, [new])
     check_holds(store, [new])
+
+
+def test_a_replacement_that_was_cut_off_does_not_get_in_the_way_of_other_origins(store: LanceStore, path: Path) -> None:
+    old = news("a", "One.", "Two.")
+    put(store, [old])
+    commit_documents_only(path, moved(news("a", "Three.", seed=1), "/new.txt"))
+
+    store.set_origins({"a": "/a.txt"})
+
+    for _ in range(2):
+        check_holds(store, [moved(old, "/a.txt")])
+        store.finish()
 
 
 def test_an_empty_document_stays_until_the_sentences_of_its_successor_are_there(store: LanceStore, path: Path) -> None:

@@ -3,11 +3,12 @@
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.core.agreement import dates_agree
 from groundwire.core.mentions import find_dates, find_quotations
+from groundwire.core.quotations import unclosed_marks
 
 ANCHOR = date(2022, 9, 5)  # a Monday
 
@@ -73,6 +74,28 @@ ANCHOR = date(2022, 9, 5)  # a Monday
         ("this September", "2022-09-01", "2022-09-30"),
         ("（中央社台北1日電）", "2022-09-01", "2022-09-01"),
         ("30日", "2022-08-30", "2022-08-30"),
+        ("early May", "2022-05-01", "2022-05-10"),
+        ("mid-May 2020", "2020-05-11", "2020-05-20"),
+        ("end of June", "2022-06-21", "2022-06-30"),
+        ("early 2021", "2021-01-01", "2021-04-30"),
+        ("late last year", "2021-09-01", "2021-12-31"),
+        ("second half of last year", "2021-07-01", "2021-12-31"),
+        ("second half of the year", "2022-07-01", "2022-12-31"),
+        ("summer of 2021", "2021-06-01", "2021-08-31"),
+        ("FY21", "2021-01-01", "2021-12-31"),
+        ("the '80s", "1980-01-01", "1989-12-31"),
+        ("八十年代", "1980-01-01", "1989-12-31"),
+        ("12月初", "2022-12-01", "2022-12-10"),
+        ("上個月底", "2022-08-21", "2022-08-31"),
+        ("年底", "2022-09-01", "2022-12-31"),
+        ("去年元旦", "2021-01-01", "2021-01-01"),
+        ("Christmas Day 2020", "2020-12-25", "2020-12-25"),
+        ("day after tomorrow", "2022-09-07", "2022-09-07"),
+        ("founded in November", "2021-11-01", "2021-11-30"),
+        ("will open in November", "2022-11-01", "2022-11-30"),
+        ("was held on 7 October", "2021-10-07", "2021-10-07"),
+        ("已於11月完工", "2021-11-01", "2021-11-30"),
+        ("March this year", "2022-03-01", "2022-03-31"),
     ],
 )
 def test_a_date_is_resolved_against_the_day_of_publication(text: str, start: str, end: str) -> None:
@@ -98,6 +121,17 @@ def test_a_date_is_resolved_against_the_day_of_publication(text: str, start: str
 )
 def test_what_is_no_date_is_not_read_as_one(text: str) -> None:
     assert [m for m in find_dates(text, anchor=ANCHOR) if m.granularity != "year"] == []
+
+
+@pytest.mark.parametrize("text", ["22年5月", "農曆七月十五", "正月初五", "winter 2021"])
+def test_what_may_mean_several_days_stays_open(text: str) -> None:
+    (found,) = find_dates(text, anchor=ANCHOR)
+    assert (found.text, found.start, found.end) == (text, None, None)
+
+
+@pytest.mark.parametrize("text", ["early", "the early in bird", "13月初", "Feb. 30 last year"])
+def test_a_part_of_nothing_is_no_date(text: str) -> None:
+    assert [m for m in find_dates(text, anchor=ANCHOR) if m.granularity in ("part", "day")] == []
 
 
 def test_without_an_anchor_a_date_is_kept_unresolved_unless_it_names_the_year() -> None:
@@ -155,6 +189,18 @@ def test_dates_agree_when_the_source_is_as_fine(claim: str, source: str, outcome
         ('one "line\nother" line', []),
         ("the '90s and rock 'n' roll", ["n"]),
         ("““", []),
+        ('He said “we lost" today', ["we lost"]),
+        ('He said "we lost” today', ["we lost"]),
+        ('“abc" and “def" x', ["abc", "def"]),
+        ('“He said "no" loudly” x', ['He said "no" loudly', "no"]),
+        ("He said ``we lost'' now", ["we lost"]),
+        ("&quot;we lost&quot;", ["we lost"]),
+        ("”vi ses”", ["vi ses"]),
+        ("‹a b›", ["a b"]),
+        ("‚a b‘", ["a b"]),
+        ("｢你好｣", ["你好"]),
+        ("“a\nb” c", ["a\nb"]),
+        ('“a\n"b” c', ["b"]),
         ("“ ”", []),
     ],
 )
@@ -163,12 +209,22 @@ def test_quotations_are_found_with_the_span_of_their_inside(text: str, expected:
     assert [text[q.span.start : q.span.end] for q in found] == [q.text for q in found] == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [("“unclosed", (0,)), ("5'11\" tall", (4,)), ("「open", (0,)), ("shut」", (4,)), ("“a” ‚b‘ ‘c", ()), ("x‘", ())],
+)
+def test_a_mark_that_is_not_closed_is_told(text: str, places: tuple[int, ...]) -> None:
+    assert unclosed_marks(text) == places
+
+
+@settings(deadline=None)
 @given(st.text(max_size=200), st.none() | st.dates())
 def test_any_text_is_read_without_an_error(text: str, anchor: date | None) -> None:
     found = find_dates(text, anchor=anchor)
     assert all(text[m.span.start : m.span.end] == m.text for m in found)
     assert all(m.start is None or (m.end is not None and m.start <= m.end) for m in found)
-    assert all(text[q.outer.start + 1 : q.outer.end - 1] == q.text for q in find_quotations(text))
+    assert all(text[q.span.start : q.span.end] == q.text for q in find_quotations(text))
+    assert all(q.outer.start < q.span.start <= q.span.end < q.outer.end for q in find_quotations(text))
 
 
 @given(

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.core.agreement import units_agree, values_agree
@@ -67,7 +67,7 @@ def rows(text: str) -> list[Row]:
         ("3億5,000萬元", (350_000_000, "money", "元")),
         ("新台幣500萬元", (5_000_000, "money", "TWD")),
         ("1.2 萬人", (12_000, "count", "person")),
-        ("15萬4,000戶", (154_000, "count", "户")),
+        ("15萬4,000戶", (154_000, "count", "household")),
         ("1.5兆元", (1_500_000_000_000, "money", "元")),
         ("三百二十一人", (321, "count", "person")),
         ("兩千名學生", (2000, "count", "person")),
@@ -278,6 +278,47 @@ def test_any_mix_of_number_signs_is_read_without_an_error(text: str) -> None:
     assert all(text[q.span.start : q.span.end] == q.text for q in find_quantities(text))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "捐款500\n元",
+        "1,200\t元",
+        "raised 5\ndollars",
+        "5\u2028元",
+        "uſ$5",
+        "5 dollarſ",
+        "5 \u212am",
+        pytest.param("9" * 4301, id="4301 digits"),
+        pytest.param("一" * 5000, id="5000 numerals"),
+        pytest.param("第" + "9" * 5000, id="an ordinal of 5000 digits"),
+        pytest.param("1" + ",234" * 3000, id="3000 thousands"),
+    ],
+)
+def test_no_text_is_a_trap(text: str) -> None:
+    assert all(text[q.span.start : q.span.end] == q.text for q in find_quantities(text))
+
+
+@pytest.mark.parametrize(
+    "piece", ["萬", "一", "one hundred ", "十萬點", "1:2:", "1 234 ", "1¼", "5-", "1,", "三四", "hundreds of "]
+)
+def test_a_long_run_is_read_about_as_fast_as_its_pieces(piece: str) -> None:
+    """No run is looked at from each of its places: 20,000 characters would take minutes."""
+    text = piece * (20_000 // len(piece))
+    assert all(text[q.span.start : q.span.end] == q.text for q in find_quantities(text))
+
+
+@settings(deadline=None)
+@given(
+    st.text(
+        alphabet="9一萬億廿卌第点點成分之比:：¼½ſKİ$₹元块\n\t\u2028 ,.-–'\"上下數幾十百千年月日初底每%‘“”㎡℃",
+        max_size=80,
+    )
+)
+def test_any_mix_of_hostile_signs_is_read_without_an_error(text: str) -> None:
+    assert all(text[q.span.start : q.span.end] == q.text for q in find_quantities(text))
+
+
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=10**15))
 def test_an_integer_is_read_back_in_every_writing(number: int) -> None:
     plain = find_quantities(f"about {number:,} tonnes")

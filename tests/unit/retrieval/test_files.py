@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from groundwire.retrieval.files import find_files
+from groundwire.core.errors import ArchiveError
+from groundwire.retrieval.files import LOCK, find_files, is_own_export, only_writer
 from groundwire.retrieval.formats import Refused
 
 
@@ -99,3 +103,98 @@ def test_folders_and_files_that_may_not_be_opened_are_named(tmp_path: Path, monk
         ("locked", "unopened"),
         ("closed", "unopened"),
     ]
+
+
+def test_an_archive_in_a_folder_is_one_line_and_nothing_in_it_is_read(tmp_path: Path) -> None:
+    for name in ("a.txt", "s.archive/manifest.json", "s.archive/rejects.jsonl", "s.archive/documents.lance/x.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+    (tmp_path / "manifest.json").write_text("{}", encoding="utf-8")  # by itself, it makes no archive of a folder
+
+    assert found(tmp_path, within=tmp_path) == [("a.txt", "text"), ("manifest.json", "json"), ("s.archive", "skipped")]
+    assert found(tmp_path / "s.archive", within=tmp_path) == [("s.archive", "own_export")]
+
+
+OWN = """# The wall held. [1]
+
+*Topic: The wall · 2024-05-06 · writer: builtin · 1 source · all 1 claims supported*
+
+The wall held. [1]
+
+## Sources
+
+[1] The wall. CNA, 2024-05-06. `wall-1`
+"""
+PAGE = '<!doctype html><html><head><meta charset="utf-8">{}<title>T</title></head><body><p>Rain.</p></body></html>'
+GENERATOR = '<meta name="generator" content="groundwire">'
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "own"),
+    [
+        (OWN, "markdown", True),
+        (OWN.replace("\n", "\r\n"), "text", True),
+        (OWN.replace("*Topic", "*Subject"), "markdown", False),
+        (OWN.replace("## Sources", "## Links"), "markdown", False),
+        (OWN.replace("`wall-1`", ""), "markdown", False),
+        ("Rain fell.", "text", False),
+        ('{"schema": "groundwire.article/1", "article": {}}', "json", True),
+        ('{"article": {}, "schema": "groundwire.article/7"}', "json", True),
+        ('{"text": "The schema is \\"groundwire.article/1\\"."}', "json", False),
+        ('{"text": "x", "note": "groundwire.article/1"}', "json", False),
+        ('["groundwire.article/1"]', "json", False),
+        ('{"schema": "groundwire.article/1"', "json", False),
+        (PAGE.format(GENERATOR), "html", True),
+        (PAGE.format(""), "html", False),
+        (PAGE.format("<!-- groundwire -->"), "html", False),
+    ],
+)
+def test_our_own_articles_are_told_from_sources(text: str, form: str, own: bool) -> None:
+    assert is_own_export(text, form) is own
+
+
+def test_an_archive_has_one_writer_at_a_time(tmp_path: Path) -> None:
+    busy = pytest.raises(ArchiveError, match=r"another process is writing to .*0\.1 seconds")
+    with only_writer(tmp_path), busy, only_writer(tmp_path, wait_seconds=0.1):
+        pass
+    with only_writer(tmp_path, wait_seconds=0):
+        assert (tmp_path / LOCK).exists()
+
+
+def test_an_archive_in_memory_needs_no_lock() -> None:
+    entered = []
+    with only_writer(None), only_writer(None, wait_seconds=0):
+        entered.append(True)
+    assert entered
+
+
+def test_a_writer_waits_for_another_process_and_a_killed_one_leaves_no_lock(tmp_path: Path) -> None:
+    script = (
+        "import sys, time\nfrom pathlib import Path\nfrom groundwire.retrieval.files import only_writer\n"
+        "with only_writer(Path(sys.argv[1])):\n    print('in', flush=True)\n    time.sleep(60)\n"
+    )
+    other = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "in\n"
+        with pytest.raises(ArchiveError, match="another process"), only_writer(tmp_path, wait_seconds=0.2):
+            pass
+    finally:
+        other.kill()
+        other.communicate()
+    started = time.monotonic()
+    with only_writer(tmp_path, wait_seconds=10):
+        assert time.monotonic() - started < 5
+
+
+def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(handle: int) -> None:
+        raise OSError(95, f"Operation not supported on {handle}")
+
+    monkeypatch.setattr("groundwire.retrieval.files._lock", refuse)
+    with (
+        pytest.raises(ArchiveError, match=r"cannot be locked .*keep the archive on a local disk"),
+        only_writer(tmp_path),
+    ):
+        pass

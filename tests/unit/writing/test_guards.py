@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.core.types import Citation, Document, Span
+from groundwire.writing.cuts import marks_gate, part_gate, question_gate
 from groundwire.writing.guards import (
     Excerpt,
     date_gate,
@@ -16,7 +17,7 @@ from groundwire.writing.guards import (
     stem,
     wording_gate,
 )
-from groundwire.writing.quotes import TRANSLATED, find_quoted, quotation_gate
+from groundwire.writing.quotes import TRANSLATED, find_quoted, name_gate, quotation_gate
 from groundwire.writing.verify import citation_gate, resolve
 
 PUBLISHED = date(2022, 9, 5)
@@ -289,6 +290,10 @@ def test_no_text_makes_a_gate_raise(claim: str, source: str, published: date | N
         *number_gate(claim, excerpts, elsewhere=excerpts),
         *date_gate(claim, excerpts, written=written),
         wording_gate(claim, excerpts),
+        *name_gate(claim, excerpts, elsewhere=excerpts),
+        *marks_gate(claim, [source, claim]),
+        *part_gate(claim, [source]),
+        *question_gate(claim, [source, claim]),
     ]
     assert all(f.check.passed or f.check.reason for f in findings)
 
