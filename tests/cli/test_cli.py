@@ -199,8 +199,9 @@ def test_write_prints_markdown_whose_claims_are_all_supported(groundwire: Comman
     assert "claims supported" in done.err
 
 
-def test_write_saves_every_export_and_verify_reads_them_back(groundwire: Command, archive: str) -> None:
-    done = groundwire("write", TOPIC, "-a", archive, "-o", "x/a.md", "-o", "x/a.html", "-o", "x/a.json")
+@pytest.mark.parametrize("topic", [TOPIC, "瀾福宮古鐘歸還"])
+def test_write_saves_every_export_and_verify_reads_them_back(groundwire: Command, archive: str, topic: str) -> None:
+    done = groundwire("write", topic, "-a", archive, "-o", "x/a.md", "-o", "x/a.html", "-o", "x/a.json")
 
     assert done.status == 0
     assert done.out == ""

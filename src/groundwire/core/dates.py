@@ -242,7 +242,7 @@ def last_day(granularity: Granularity, start: date | None) -> date | None:
     return date(year, month, monthrange(year, month)[1])
 
 
-def day_of(year: int, month: int, day: int) -> date | None:
+def day_of(year: int, month: int, day: int, /) -> date | None:
     """A day of the calendar; None where there is no such day."""
     if 1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
         return date(year, month, day)

@@ -96,7 +96,7 @@ _DATELINE = re.compile(
 # --- what may be left out, put in and cut off -------------------------------------------------------------------------
 
 
-def gaps_problem(gaps: Sequence[str], text: str, found: Sequence[Span]) -> str:
+def gaps_problem(gaps: Sequence[str], text: str, *, found: Sequence[Span]) -> str:
     """What is wrong with the ellipses and brackets of a quotation whose parts stand at these places of a text."""
     edges = [
         _before(text, found[0].start),

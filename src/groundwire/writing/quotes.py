@@ -150,7 +150,7 @@ def _places(quote: str, text: str) -> Iterator[_Placed]:
         cut = spans and (splits_a_word(folded, place) or splits_a_word(folded, spans[-1].end))
         if spans and not cut and "\n\n" not in text[positions[place] : positions[spans[-1].end - 1]]:
             found = [source_span(text, span.start, end=span.end) for span in spans]
-            yield _Placed(Span(found[0].start, found[-1].end), gaps_problem(gaps, text, found))
+            yield _Placed(Span(found[0].start, found[-1].end), gaps_problem(gaps, text, found=found))
         place = folded.find(parts[0], place + 1)
 
 

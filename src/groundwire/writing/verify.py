@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 from groundwire.core.mentions import find_dates, find_quotations
 from groundwire.core.quantities import find_quantities
 from groundwire.core.sentences import split_sentences
+from groundwire.core.text import normalise
 from groundwire.core.types import Article, Check, Citation, Claim, Document, Span, Support, Verdict
 from groundwire.writing.cuts import is_verbatim, marks_gate, part_gate, question_gate
 from groundwire.writing.guards import (
@@ -219,8 +220,18 @@ def citation_gate(cited: Sequence[Cited]) -> tuple[Finding, ...]:
     )
 
 
+def _aimed(citation: Citation, claim: str, documents: Mapping[str, Document]) -> Citation:
+    """A citation of a whole document by a claim that is its title, as a headline out of Markdown is: of the title."""
+    document = documents.get(citation.document_id)
+    if document is None or citation.start is not None or citation.part == "title":
+        return citation
+    is_title = document.title.strip() and normalise(document.title) == normalise(claim)
+    return replace(citation, part="title") if is_title else citation
+
+
 def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written: date | None) -> Verdict:
-    cited = [resolve(citation, {key: o.document for key, o in opened.items()}) for citation in claim.citations]
+    documents = {key: each.document for key, each in opened.items()}
+    cited = [resolve(_aimed(citation, claim.text, documents), documents) for citation in claim.citations]
     findings = list(citation_gate(cited))
     if not claim.citations and _claims_nothing(claim, topic):
         return Verdict(claim, "background", "says nothing that a source would have to carry")
@@ -353,7 +364,7 @@ def _evidence(claim: Claim, excerpts: Sequence[Excerpt]) -> tuple[Citation, ...]
         Citation(
             numbers[e.document.id].number, e.document.id, e.span.start, e.span.end, e.text,
             sentence_id=numbers[e.document.id].sentence_id if numbers[e.document.id].start == e.span.start else "",
-            part=numbers[e.document.id].part,
+            part=e.part,
         )
         for e in excerpts
     )  # fmt: skip

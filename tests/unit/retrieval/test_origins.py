@@ -60,3 +60,21 @@ def test_only_a_file_that_is_certainly_not_there_is_gone(tmp_path: Path) -> None
 @pytest.mark.parametrize(("origin", "row"), [("/s/a.jsonl:12", True), ("/s/a.json[0]", True), ("/s/a.txt", False)])
 def test_rows_are_told_from_files(origin: str, row: bool) -> None:
     assert is_row(origin) is row
+
+
+def test_a_reading_tells_what_each_file_that_was_read_to_its_end_holds(tmp_path: Path) -> None:
+    texts = {
+        "a.txt": "Rain fell.", "b.txt": "Rain fell.", "c.txt": " ", "d.jsonl": '{"id": "r", "text": "Row."}',
+        "e.json": '{"id": "e", "text": "One object."}', "f.jsonl": '{"id": "s", "text": "Row."}\n{',
+        "g.json": '{"schema": "groundwire.article/1"}',
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    reading = read_documents(tmp_path)
+
+    (rain, *_) = list(reading)
+
+    held = {Path(origin).name: name for origin, name in reading.files_read().items()}
+    assert held == {"a.txt": rain.id, "b.txt": rain.id, "c.txt": "", "d.jsonl": "", "e.json": "e"}
+    assert dict(reading.report.reasons) == {"empty": 1, "bad_json": 1, "own_export": 1}
+    assert (reading.report.documents, reading.report.repeated) == (4, 1)

@@ -468,3 +468,20 @@ def test_seeded_errors_are_caught_and_clean_sentences_pass(shared: bool) -> None
         assert rates["unit", cited] >= 0.9
         assert rates["year", cited] >= 0.9
         assert rates["wrong source", cited] >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "headline"),
+    [
+        ("港灣區淹水　市府啟動補助", "市長週一宣布方案。住戶可領取款項。", "港灣區淹水 市府啟動補助"),
+        ("Fine’s Harbour reopens", "The ferry sailed at nine. Crowds cheered.", "Fine's Harbour reopens"),
+    ],
+)
+def test_a_headline_that_is_a_sources_title_is_found_without_offsets(title: str, text: str, headline: str) -> None:
+    document = Document("d", text, title=title)
+    claim = Claim("c1", headline, (Citation(1, "d"),))
+
+    (verdict,) = verify(Article("topic", claim, (), (), ()), {"d": document})
+
+    assert verdict.support == "supported"
+    assert verdict.evidence[0].part == "title"
