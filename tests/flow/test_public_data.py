@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,11 +94,8 @@ def test_every_messy_file_is_taken_or_refused_with_a_reason(archive: Archive, fo
 
     add_up(added)
     named = {Path(reject.file).resolve() for reject in added.read.rejects}
-    known = archive.store.origins().values()
-    taken = {Path(origin.rpartition(":")[0] or origin) for origin in known} | {
-        Path(origin.partition("[")[0]) for origin in known
-    }
-    taken |= {Path(origin) for origin in known}
+    known = {line for origin in archive.store.origins().values() for line in origin.split("\n")}
+    taken = {Path(re.sub(r"(:\d+|\[\d+\])$", "", line)) for line in known}
     repeated = added.read.repeated
     unaccounted = [path for path in place.rglob("*") if path.is_file() and path.resolve() not in named | taken]
     assert len(unaccounted) <= repeated, f"neither taken nor refused: {unaccounted[:5]}"

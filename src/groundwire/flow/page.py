@@ -168,7 +168,7 @@ class _Scene:
             gap="" if is_dense(claim.text[-1:]) else " ",
             numbers=tuple(dict.fromkeys(citation.number for citation in claim.citations)),
             standing=standing(verdict),
-            reason=verdict.reason if verdict else "",
+            reason=_in_words(verdict.reason, self.article.language) if verdict else "",
             quotes=tuple(self.quote(citation) for citation in claim.citations),
             also=tuple(self.quote(citation) for citation in also),
             checks=verdict.checks if verdict else (),
@@ -234,6 +234,13 @@ class _Scene:
             url=document.url,
             language=document.language,
         )
+
+
+def _in_words(reason: str, language: str) -> str:
+    """The verifier's two usual reasons in the words of the page; any other as it is."""
+    english, words = fixed_words("en"), fixed_words(language)
+    usual = {english[key]: words[key] for key in ("verbatim", "carried")}
+    return usual.get(reason, reason)
 
 
 def _is_cited(found: Citation, claim: Claim) -> bool:

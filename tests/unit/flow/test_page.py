@@ -508,3 +508,12 @@ def test_contrast_is_enough_for_level_aa(scheme: str, ground: str, ink: str) -> 
     bright, dim = sorted((luminance(colours[ground]), luminance(colours[ink])), reverse=True)
 
     assert (bright + 0.05) / (dim + 0.05) >= 4.5
+
+
+def test_the_usual_reasons_are_told_in_the_language_of_the_page() -> None:
+    claim = Claim("c1", "橋關閉了。", (Citation(1, "d", 0, 5, "橋關閉了。"),))
+    article = Article("橋", claim, (), (), (NumberedSource(1, "d"),), language="zh-TW")
+
+    for reason, told in (("word for word in the source", "與來源原文逐字相同"), ("another reason", "another reason")):
+        page = render_page(article, verdicts=[Verdict(claim, "supported", reason)], documents={})
+        assert told in page
