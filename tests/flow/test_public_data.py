@@ -17,7 +17,7 @@ from groundwire.retrieval.index import Archive
 pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
 
 SHARED = Path(os.environ.get("GROUNDWIRE_SHARED") or Path(__file__).resolve().parents[2].parent / "shared")
-DATA = SHARED / "data"
+DATA = (SHARED / "data").resolve()
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public data sets are not here (GROUNDWIRE_SHARED)")
 
 NTREX = {"en": "en", "zh-TW": "zh-TW", "zh-CN": "zh-CN", "ja": "ja"}

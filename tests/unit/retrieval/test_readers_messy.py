@@ -19,7 +19,7 @@ from groundwire.retrieval.pages import declared_encoding, read_page
 from groundwire.retrieval.readers import read_documents
 
 SHARED = Path(os.environ.get("GROUNDWIRE_SHARED") or Path(__file__).resolve().parents[3].parent / "shared")
-MESSY = SHARED / "data" / "messy"
+MESSY = (SHARED / "data" / "messy").resolve()
 NEWS = SHARED / "data"
 
 pytestmark = pytest.mark.skipif(not MESSY.is_dir(), reason="needs the shared data")
