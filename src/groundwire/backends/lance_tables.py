@@ -56,12 +56,13 @@ _logger = logging.getLogger(__name__)
 def engine() -> ModuleType:
     """The lancedb package, loaded at first use (2 to 3 seconds).
 
-    Its log of routine warnings is switched off unless the environment variable ``LANCE_LOG`` says otherwise.
+    Its log of routine warnings is off unless ``LANCE_LOG`` or ``LANCEDB_LOG`` in the environment says otherwise.
 
     Raises:
         MissingExtra: it, or pyarrow, is not installed.
     """
-    os.environ.setdefault("LANCE_LOG", "error")
+    for variable in ("LANCE_LOG", "LANCEDB_LOG"):
+        os.environ.setdefault(variable, "error")
     try:
         import lancedb
         import pyarrow  # noqa: F401 (asked for here so that its absence is named here)
