@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random
 import re
 import time
@@ -27,6 +26,7 @@ from groundwire.core.mentions import find_dates, find_quotations
 from groundwire.core.quantities import Quantity, find_quantities
 from groundwire.core.types import Article, Citation, Claim, Document, Span
 from groundwire.writing.verify import split_document, verify
+from record import save_result
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 20240506
@@ -308,13 +308,8 @@ def main() -> None:
         wrong = [o for o in outcomes if o.kind == kind and o.supported != (kind in ("clean", "rewritten"))]
         for outcome in wrong[: int(count)]:
             print(f"- {outcome.group} {outcome.cited}: {outcome.claim}\n    {outcome.reason}")
-    results = {
-        "script": "benchmarks/bench_guards.py", "seed": SEED, "each": options.each, "machine": platform.machine(),
-        "python": platform.python_version(), "seconds": round(time.perf_counter() - began, 1), "rows": rows,
-    }  # fmt: skip
-    target = ROOT / "benchmarks" / "results" / "guards.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    seconds = round(time.perf_counter() - began, 1)
+    save_result("guards", {"each": options.each, "seconds": seconds, "rows": rows}, seed=SEED)
 
 
 if __name__ == "__main__":
