@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from groundwire.cli import show
+from groundwire.cli.upkeep import settings_of
 
 
 @click.group()
@@ -51,11 +52,8 @@ def path(name: str | None) -> None:
 @click.option("--json", "json_", is_flag=True, help="Print data as JSON.")
 def doctor(json_: bool) -> None:
     """Check what is installed and whether it works. Exits with 1 when a part that is installed does not."""
-    import os
-
     from groundwire.flow import overview
-    from groundwire.flow.settings import load
 
-    found = overview.examine(load(folder=Path.cwd(), environment=os.environ, flags={}))
+    found = overview.examine(settings_of({}))
     show.rows(("part", "state", "about"), found, json_=json_)
     sys.exit(0 if all(state != "broken" for _, state, _ in found) else 1)

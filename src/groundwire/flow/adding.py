@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -167,7 +166,7 @@ def _listing(path: Path | None) -> Iterator[RejectSink | None]:
         if not opened:
             path.parent.mkdir(parents=True, exist_ok=True)
             opened.append(path.open("w", encoding="utf-8"))
-        opened[0].write(json.dumps(asdict(reject), ensure_ascii=False) + "\n")
+        opened[0].write(reject.as_json() + "\n")
 
     try:
         yield write

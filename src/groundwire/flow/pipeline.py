@@ -65,12 +65,6 @@ def search_settings(options: SearchOptions, where: Filter | None = None) -> Sear
     )
 
 
-def find_evidence(archive: Archive, query: str, *, settings: Settings, where: Filter | None = None) -> Evidence:
-    """Search, and pack what was found under the budget of the settings."""
-    hits = archive.search(query, k=settings.search.k, settings=search_settings(settings.search, where))
-    return pack_hits(archive, hits, settings=settings)
-
-
 def pack_hits(archive: Archive, hits: Sequence[Hit], *, settings: Settings) -> Evidence:
     """Pack hits as the settings say; where the embedder does not count tokens they are estimated, and it says so."""
     how = settings.pack

@@ -53,6 +53,10 @@ class Reject:
     reason: str
     excerpt: str = ""
 
+    def as_json(self) -> str:
+        """The reject as a line of JSON, without its end."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
 
 RejectSink = Callable[[Reject], None]
 
@@ -126,7 +130,7 @@ def write_rejects(path: str | os.PathLike[str], rejects: Iterable[Reject]) -> in
     count = 0
     with Path(path).open("w", encoding="utf-8") as out:
         for reject in rejects:
-            out.write(json.dumps(asdict(reject), ensure_ascii=False) + "\n")
+            out.write(reject.as_json() + "\n")
             count += 1
     return count
 

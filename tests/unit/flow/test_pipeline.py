@@ -9,7 +9,7 @@ from groundwire.core.errors import NothingFound
 from groundwire.core.types import Document, Filter
 from groundwire.flow.adding import add_files
 from groundwire.flow.archives import open_archive
-from groundwire.flow.pipeline import find_evidence, verify_article, write_article
+from groundwire.flow.pipeline import pack_hits, verify_article, write_article
 from groundwire.flow.settings import Settings
 from groundwire.retrieval.index import Archive
 
@@ -68,7 +68,9 @@ def test_an_article_needs_one_source_above_the_lowest_band() -> None:
 def test_evidence_is_packed_under_the_budget_of_the_settings() -> None:
     archive = archive_of(Document("a", STORY))
 
-    evidence = find_evidence(archive, "water", settings=Settings.model_validate({"search": {"budget_tokens": 15}}))
+    settings = Settings.model_validate({"search": {"budget_tokens": 15}})
+
+    evidence = pack_hits(archive, archive.search("water", k=30), settings=settings)
 
     assert 0 < evidence.tokens <= 15
 
