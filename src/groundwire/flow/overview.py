@@ -24,7 +24,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "core": ("numpy", "click", "rich", "pydantic", "jinja2", "sentencex", "charset-normalizer"),
     "archive": ("lancedb", "pyarrow"),
     "local": ("onnx", "onnxruntime", "tokenizers"),
-    "read": ("trafilatura",),
+    "read": ("trafilatura", "feedparser", "pypdf"),
 }
 
 
