@@ -1,17 +1,15 @@
 """Verdicts on the claims of an article."""
 
-import importlib.util
 import os
-import sys
 from datetime import date
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bench_guards
 from groundwire.core.types import Article, Citation, Claim, Document, Section, Span, Verdict
 from groundwire.writing.cuts import is_verbatim, part_gate
 from groundwire.writing.verify import split_document, verify
@@ -438,27 +436,16 @@ def test_a_name_elsewhere_in_the_document_does_not_carry_the_claim() -> None:
 # --- seeded errors
 
 
-def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bench_guards", ROOT / "benchmarks" / "bench_guards.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["bench_guards"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("shared", [False, True], ids=["sample archive", "shared news"])
-def test_seeded_errors_are_caught_and_clean_sentences_pass(shared: bool) -> None:
-    module = bench()
+def test_seeded_errors_are_caught_and_clean_sentences_pass(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if shared and not (SHARED / "data" / "news-ntrex").is_dir():
         pytest.skip("the shared news sets are not here")
-    clean = module.load(SHARED if shared else None)
+    clean = bench_guards.load(SHARED if shared else None)
     spans: dict[str, list[Span]] = {}  # those of the data: its headlines are joined to the text without a stop
     for item in clean:
         spans.setdefault(item.document.id, []).append(item.span)
-    module.verify = partial(verify, sentences=lambda document: tuple(spans[document.id]))
-    rows = module.table(module.run(clean, each=8 if shared else 15, seed=7))
+    monkeypatch.setattr(bench_guards, "verify", partial(verify, sentences=lambda document: tuple(spans[document.id])))
+    rows = bench_guards.table(bench_guards.run(clean, each=8 if shared else 15, seed=7))
     rates = {(row["kind"], row["cited"]): row["not_supported"] for row in rows if row["language"] == "all"}
     for cited in ("sentence", "document"):
         assert rates["clean", cited] <= 0.05
