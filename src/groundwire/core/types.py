@@ -261,6 +261,31 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Gold:
+    """Characters of a document that a search should find: ``text[start:end]``; without offsets the whole document."""
+
+    document_id: str
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A labelled question: every ``gold`` place is wanted, and any one of ``answers`` answers it.
+
+    ``sentence_ids`` name wanted sentences of one archive directly. Questions of one ``cluster`` (by custom an article)
+    belong together when an interval is drawn; empty: the document of the first gold, or else the question itself.
+    """
+
+    id: str
+    text: str
+    gold: tuple[Gold, ...] = ()
+    answers: tuple[str, ...] = ()
+    cluster: str = ""
+    sentence_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """One question of an experiment with one system's answer; ``reference`` is None where there is no right answer."""
 
