@@ -10,6 +10,9 @@
         ├── MissingExtra    an optional part of groundwire is not installed
         ├── ArchiveError    an archive is absent, broken or of another kind
         ├── ModelError      a model is not here or could not be fetched
+        │   ├── ModelBusy       a call failed that may work later
+        │   └── ModelRefused    a call failed that will never work like this
+        ├── BudgetReached   the budget for model calls is spent; what was paid for is kept
         └── UnreadableInput a file or reply could not be read
 
 A message says what is, what was asked and what to do.
@@ -58,6 +61,26 @@ class ArchiveError(CannotDo):
 
 class ModelError(CannotDo):
     """A model is not here or could not be fetched."""
+
+
+class ModelBusy(ModelError):  # noqa: N818 - what it says
+    """A call failed that may work later; ``retry_after`` is how many seconds the server asked to wait, if it did."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelError):  # noqa: N818 - what it says
+    """A call failed that will never work like this; ``status`` is the HTTP status, 0 where there was none."""
+
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class BudgetReached(CannotDo):
+    """The budget for model calls is spent; what was paid for is kept."""
 
 
 class UnreadableInput(CannotDo):
