@@ -28,6 +28,7 @@ models: .venv/model-ready
 
 .venv/model-ready: .venv/ready
 	$(BIN)/groundwire models pull e5-small
+	$(BIN)/groundwire models pull smollm2-135m
 	@touch $@
 
 demo: .venv/model-ready
