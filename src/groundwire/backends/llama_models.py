@@ -20,7 +20,6 @@ from groundwire.core.errors import MissingExtra, ModelBusy, ModelError, ModelRef
 from groundwire.core.language import (
     Capabilities,
     Finish,
-    Likelihood,
     Message,
     Reply,
     ReplyToken,
@@ -97,41 +96,31 @@ class LlamaModel:
                 f"{request.top_logprobs} alternatives a token are asked for; {self.id} gives {_MOST_LOGPROBS}"
             )
         self._started()
-        found = self._ask("POST", "/v1/chat/completions", _body(request), deadline=time.monotonic() + timeout_seconds)
-        reply = _reply(found, self.id)
+        deadline = time.monotonic() + timeout_seconds
+        if request.given:
+            reply = self._given(request.given, request.messages, deadline=deadline)
+        else:
+            reply = _reply(self._ask("POST", "/v1/chat/completions", _body(request), deadline=deadline), self.id)
         if on_text is not None:
             on_text(reply.text)
         return reply
-
-    def log_likelihoods(
-        self, texts: Sequence[str], *, after: Sequence[Message], timeout_seconds: float
-    ) -> tuple[Likelihood, ...]:
-        """How likely each text is as the reply to these messages, token by token, exactly.
-
-        Raises:
-            ModelBusy, ModelRefused, MissingExtra, ModelError: as ``reply``.
-            ValueError: a text is empty.
-        """
-        self._started()
-        deadline = time.monotonic() + timeout_seconds
-        turns = {"messages": _turns(after)}
-        prompt = self._ask("POST", "/apply-template", turns, deadline=deadline)["prompt"]
-        before = self._tokens(prompt, special=True, deadline=deadline)
-        return tuple(self._likelihood(text, before, deadline=deadline) for text in texts)
 
     def close(self) -> None:
         """Stop the engine and give back its memory; the next call starts it again."""
         with self._starting:
             self._engine = None
 
-    def _likelihood(self, text: str, before: Sequence[int], *, deadline: float) -> Likelihood:
+    def _given(self, text: str, messages: Sequence[Message], *, deadline: float) -> Reply:
+        """The text as the reply to these messages, with the exact log-probability of each of its tokens."""
+        prompt = self._ask("POST", "/apply-template", {"messages": _turns(messages)}, deadline=deadline)["prompt"]
+        before = self._tokens(prompt, special=True, deadline=deadline)
         wanted = self._tokens(text, special=False, deadline=deadline)
-        if not wanted:
-            raise ValueError("the likelihood of an empty text is asked for; give it at least one character")
-        total = sum(
-            self._logprob(token, [*before, *wanted[:place]], deadline=deadline) for place, token in enumerate(wanted)
-        )
-        return Likelihood(total, len(wanted), Usage(len(before) + len(wanted) - 1, len(wanted)))
+        so_far = [token for token, _ in before]
+        tokens = []
+        for token, piece in wanted:
+            tokens.append(ReplyToken(piece, self._logprob(token, so_far, deadline=deadline)))
+            so_far.append(token)
+        return Reply(text, "stop", Usage(len(so_far) - 1, len(wanted)), tuple(tokens), model=self.id)
 
     def _logprob(self, token: int, before: Sequence[int], *, deadline: float) -> float:
         """The natural log-probability of a token after others.
@@ -140,7 +129,7 @@ class LlamaModel:
         its place instead, wider and wider, while a plain letter is made to come next.
         """
         for listed in (1, _LISTED, self._vocabulary(deadline=deadline)):
-            forced = token if listed == 1 else self._tokens("a", special=False, deadline=deadline)[0]
+            forced = token if listed == 1 else self._tokens("a", special=False, deadline=deadline)[0][0]
             body = {
                 "prompt": list(before), "n_predict": 1, "temperature": 0, "cache_prompt": True,
                 "n_probs": listed, "logit_bias": [[forced, _FORCED]],
@@ -158,9 +147,11 @@ class LlamaModel:
         meta: Mapping[str, Any] = self._ask("GET", "/v1/models", None, deadline=deadline)["data"][0]["meta"]
         return meta
 
-    def _tokens(self, text: str, *, special: bool, deadline: float) -> list[int]:
-        body = {"content": text, "add_special": special, "parse_special": special}
-        return list(self._ask("POST", "/tokenize", body, deadline=deadline)["tokens"])
+    def _tokens(self, text: str, *, special: bool, deadline: float) -> list[tuple[int, str]]:
+        """The numbers and texts of a text's tokens; one that ends inside a character has its bytes' numbers."""
+        body = {"content": text, "add_special": special, "parse_special": special, "with_pieces": True}
+        found = self._ask("POST", "/tokenize", body, deadline=deadline)["tokens"]
+        return [(one["id"], one["piece"] if isinstance(one["piece"], str) else str(one["piece"])) for one in found]
 
     def _ask(self, method: str, path: str, body: Mapping[str, object] | None, *, deadline: float) -> Any:  # noqa: ANN401 - JSON, or an object of the engine
         """One exchange with the engine; leaving early makes it stop."""

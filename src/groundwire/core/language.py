@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 Speaker = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "refused", "other"]
@@ -38,6 +38,8 @@ class Request:
         schema: a JSON Schema as JSON text that the reply must follow; empty: free text.
         top_logprobs: how many alternatives of every token are asked for; 0: none and no log-probabilities.
         stop: texts that end the reply.
+        given: a text to be taken as the reply, of which only the log-probabilities are asked, token by token; nothing
+            is made up. Empty: the model replies itself.
         reading: which of several readings of the same words this is, from 0.
         prompt: the fingerprint of the prompt that the messages were made from.
         purpose: what the call is for (``rating``), for bills and plans; it does not decide the reply.
@@ -50,6 +52,7 @@ class Request:
     schema: str = ""
     top_logprobs: int = 0
     stop: tuple[str, ...] = ()
+    given: str = ""
     reading: int = 0
     prompt: str = ""
     purpose: str = field(default="", compare=False)
@@ -110,7 +113,7 @@ class Capabilities:
     """What a model was found to do; what is missing is said aloud where it is wanted.
 
     ``context_tokens`` is None where nobody told. ``logprobs``: the most alternatives of a token that it gives, 0: no
-    log-probabilities. ``likelihood``: the log-likelihood of a given text. ``thinking``: it thinks aloud first.
+    log-probabilities. ``likelihood``: the log-probabilities of a ``given`` reply. ``thinking``: it thinks aloud first.
     """
 
     context_tokens: int | None = None
@@ -148,27 +151,4 @@ class LanguageModel(Protocol):
             ModelBusy: it may work later (429, 5xx, a lost connection, a time-out); says how long to wait if told.
             ModelRefused: it will never work like this (401, 404, a request too long); nothing is tried again.
             UsageError: the request wants what the model cannot do.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class Likelihood:
-    """Natural log-probability of a text after another, summed over its ``tokens``."""
-
-    logprob: float
-    tokens: int
-    usage: Usage
-
-
-@runtime_checkable
-class LikelihoodModel(LanguageModel, Protocol):
-    """A language model that also says how likely given texts are."""
-
-    def log_likelihoods(
-        self, texts: Sequence[str], *, after: Sequence[Message], timeout_seconds: float
-    ) -> tuple[Likelihood, ...]:
-        """How likely the model holds each text as its reply to these messages; the messages are read once.
-
-        Raises:
-            ModelBusy, ModelRefused: as ``reply``.
         """

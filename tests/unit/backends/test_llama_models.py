@@ -15,7 +15,7 @@ import pytest
 from groundwire.backends import model_files
 from groundwire.backends.llama_models import LlamaModel
 from groundwire.core.errors import MissingExtra, ModelBusy, ModelError, ModelRefused, UsageError
-from groundwire.core.language import LikelihoodModel, Message, Request
+from groundwire.core.language import Message, Request
 
 ASKED = (Message("user", "What is the capital of France?"),)
 META = {"data": [{"meta": {"n_ctx": 64, "n_ctx_train": 48, "n_vocab": 300}}]}
@@ -74,6 +74,10 @@ def engine(answers: Answers, tmp_path: Path) -> Iterator[tuple[LlamaModel, list[
 def chat(**changes: object) -> dict:
     choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": "Paris"}} | changes
     return {"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": 1}}
+
+
+def tokenised(tokens: list[tuple[int, object]]) -> dict:
+    return {"tokens": [{"id": token, "piece": piece} for token, piece in tokens]}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +154,7 @@ def test_the_context_is_the_smaller_of_what_was_asked_and_trained(tmp_path: Path
 
 def test_a_token_inside_a_character_is_looked_for_among_the_likeliest(tmp_path: Path) -> None:
     """The text is token 7, of which the engine says nothing when it is forced, and token 8."""
-    tokens = {"水": [7, 8], "a": [1]}
+    tokens = {"水": [(7, [230, 176]), (8, [180])], "a": [(1, "a")]}
 
     def complete(body: dict) -> dict:
         ((forced, _),) = body["logit_bias"]
@@ -163,27 +167,25 @@ def test_a_token_inside_a_character_is_looked_for_among_the_likeliest(tmp_path: 
 
     answers: Answers = {
         "/apply-template": lambda _: {"prompt": "<user>"},
-        "/tokenize": lambda body: {"tokens": tokens.get(body["content"], [5, 6])},
+        "/tokenize": lambda body: tokenised(tokens.get(body["content"], [(5, "<"), (6, "user>")])),
         "/completion": complete,
         "/v1/models": lambda _: META,
     }
     with engine(answers, tmp_path) as (model, _):
-        (found,) = model.log_likelihoods(["水"], after=ASKED, timeout_seconds=5)
-    assert (found.logprob, found.tokens, found.usage.input_tokens) == (-2.5, 2, 3)
+        found = model.reply(Request(ASKED, 1, given="水"), timeout_seconds=5)
+    assert [(token.text, token.logprob) for token in found.tokens] == [("[230, 176]", -2.0), ("[180]", -0.5)]
+    assert (found.text, found.usage.input_tokens, found.usage.output_tokens) == ("水", 3, 2)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "error", "words"), [([], ValueError, "empty text"), ([9], ModelError, "how likely token 9 is")]
-)
-def test_what_has_no_likelihood_is_said(tokens: list[int], error: type[Exception], words: str, tmp_path: Path) -> None:
+def test_a_likelihood_that_the_engine_does_not_say_is_an_error(tmp_path: Path) -> None:
     answers: Answers = {
         "/apply-template": lambda _: {"prompt": "<user>"},
-        "/tokenize": lambda body: {"tokens": tokens if body["content"] == "" else [1]},
+        "/tokenize": lambda _: tokenised([(9, "x")]),
         "/completion": lambda _: {"completion_probabilities": [{"id": 1, "logprob": -1.0, "top_logprobs": []}]},
         "/v1/models": lambda _: META,
     }
-    with engine(answers, tmp_path) as (model, _), pytest.raises(error, match=words):
-        model.log_likelihoods([""], after=ASKED, timeout_seconds=5)
+    with engine(answers, tmp_path) as (model, _), pytest.raises(ModelError, match="how likely token 9 is"):
+        model.reply(Request(ASKED, 1, given="x"), timeout_seconds=5)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,6 @@ def test_the_engine_refuses_a_broken_file(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_the_real_model_replies_follows_a_schema_and_stops_in_time(smallest: LlamaModel) -> None:
-    assert isinstance(smallest, LikelihoodModel)
     assert smallest.capabilities().context_tokens == 8192
     reply = smallest.reply(Request(ASKED, 6, top_logprobs=3), timeout_seconds=60)
     assert reply.text == "".join(token.text for token in reply.tokens)
@@ -263,7 +264,7 @@ def test_the_real_model_replies_follows_a_schema_and_stops_in_time(smallest: Lla
 @pytest.mark.integration
 def test_a_forced_likelihood_is_that_of_the_free_reply(smallest: LlamaModel) -> None:
     free = smallest.reply(Request(ASKED, 5, top_logprobs=1), timeout_seconds=60)
-    forced, rare = smallest.log_likelihoods([free.text, "水災"], after=ASKED, timeout_seconds=60)
-    assert forced.tokens == 5
-    assert forced.logprob == pytest.approx(sum(token.logprob for token in free.tokens), abs=0.01)
-    assert rare.logprob < forced.logprob
+    forced, rare = (smallest.reply(Request(ASKED, 1, given=text), timeout_seconds=60) for text in (free.text, "水災"))
+    assert [token.text for token in forced.tokens] == [token.text for token in free.tokens]
+    assert [token.logprob for token in forced.tokens] == pytest.approx([one.logprob for one in free.tokens], abs=0.01)
+    assert sum(token.logprob for token in rare.tokens) < sum(token.logprob for token in forced.tokens)
