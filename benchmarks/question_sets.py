@@ -236,7 +236,7 @@ class CachedEmbedder:
 
     def count_tokens(self, text: str) -> int:
         """As the embedder itself."""
-        return self._inner.count_tokens(text)  # type: ignore[attr-defined]
+        return self._inner.loaded.count_tokens(text)  # type: ignore[attr-defined]
 
     def _read(self, key: bytes) -> np.ndarray | None:
         row = self._file.execute("select vector from vectors where key = ?", (key,)).fetchone()

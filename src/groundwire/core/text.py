@@ -29,6 +29,9 @@ _ALIKE = str.maketrans(
     }
 )
 _SQUEEZED = re.compile(r"-{2,}|\.{4,}|\s+")
+_RUNS = re.compile(r"-{2,}|\.{4,}")
+_SHORT, _REMEMBERED = 600, 8192
+"""Texts up to so many characters are folded and counted once, as long as they are among the last so many."""
 # Sorting the marks of one character takes the square of their number; no orthography stacks thirty.
 _ANY_MARK = f"[{_MARKS}\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\u302a-\\u302f\\u3099\\u309a\\ufe20-\\ufe2f]"
 _STACKED = re.compile(f"({_ANY_MARK}{{30}}){_ANY_MARK}+")
@@ -85,7 +88,17 @@ def normalise(text: str) -> str:
     dashes a hyphen, a run of dashes one, a longer run of full stops three; invisible characters go; white space becomes
     one space, none at the ends or beside Chinese and Japanese characters.
     """
-    return _SQUEEZED.sub(_squeezed, _fold(text))
+    return _normalised_short(text) if len(text) <= _SHORT else _normalised(text)
+
+
+def _normalised(text: str) -> str:
+    folded = _fold(text)
+    if folded.isascii():
+        return _RUNS.sub(lambda run: run.group()[:1] if run.group()[0] == "-" else "...", " ".join(folded.split()))
+    return _SQUEEZED.sub(_squeezed, folded)
+
+
+_normalised_short = lru_cache(_REMEMBERED)(_normalised)
 
 
 def folded_with_map(text: str) -> tuple[str, tuple[int, ...]]:
@@ -211,11 +224,18 @@ def count_tokens(text: str) -> int:
     much for each word, letter, number, digit, character and mark. Special tokens are not counted. Over a join of texts
     the estimates add up, rounding apart. 0 only for white space.
     """
+    return _tokens_of_short(text) if len(text) <= _SHORT else _tokens(text)
+
+
+def _tokens(text: str) -> int:
     total = 0.0
     for found in _COUNTED.finditer(text):
         base, each = _TOKENS[found.lastgroup or "other"]
         total += base + each * (found.end() - found.start())
     return math.ceil(total)
+
+
+_tokens_of_short = lru_cache(_REMEMBERED)(_tokens)
 
 
 def detect_language(text: str) -> str:
