@@ -1,0 +1,232 @@
+"""Randomisation tests against exact values, scipy and brute force."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from groundwire.core.errors import UsageError
+from groundwire.evaluation.permutation import (
+    as_integers,
+    exact_ranges,
+    holm,
+    randomised_tukey_hsd,
+    range_tail,
+)
+
+# Sakai's example of 20 items and 3 systems; p exact by convolution, recomputed independently.
+SAKAI = np.array(
+    [
+        [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
+        [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
+        [0, 0, 2, 1, 3, 3, 1, 2, 4, 4, 4, 3, 3, 2, 2, 2, 1, 5, 4, 3],
+    ]
+).T
+SIX = np.array([(80, 70, 70, 60, 50, 20), (90, 60, 65, 65, 40, 30), (75, 85, 55, 50, 45, 10)])
+SIX_P = (
+    0.997785, 0.957230, 0.881258, 0.436836, 0.005556, 0.999182, 0.990795, 0.795910, 0.052662, 0.999900, 0.957230,
+    0.195216, 0.990795, 0.373912, 0.843318,
+)  # fmt: skip
+
+
+def upper(matrix: np.ndarray) -> list[float]:
+    return matrix[np.triu_indices(len(matrix), 1)].tolist()
+
+
+@pytest.mark.parametrize("scale", [1, 0.1, 0.01, 1 / 3, 1e6])
+def test_the_exact_p_of_three_systems_holds_on_every_scale(scale: float) -> None:
+    found = randomised_tukey_hsd(SAKAI * scale)
+    assert found.how == "exact"
+    assert upper(found.p) == pytest.approx([0.303764, 0.106587, 0.891600], abs=5e-7)
+    assert found.differences[0].tolist() == pytest.approx([0, 0.75 * scale, 1.0 * scale], rel=1e-6)
+    assert found.p.diagonal().tolist() == [1, 1, 1]
+    assert np.isnan(found.tail).all()
+
+
+@pytest.mark.parametrize(("pair", "p"), [((0, 1), 0.065918), ((0, 2), 0.144608), ((1, 2), 0.623535)])
+def test_the_exact_p_of_two_systems(pair: tuple[int, int], p: float) -> None:
+    assert randomised_tukey_hsd(SAKAI[:, pair] / 10).p[0, 1] == pytest.approx(p, abs=5e-7)
+
+
+def test_the_exact_p_of_six_systems_on_three_items() -> None:
+    found = randomised_tukey_hsd(SIX)
+    assert (found.how, found.items, found.tied) == ("exact", 3, 0)
+    assert upper(found.p) == pytest.approx(SIX_P, abs=5e-7)
+    assert sum(p < 0.05 for p in upper(found.p)) == 1
+
+
+def test_a_naive_comparison_of_floats_would_miss_ties() -> None:
+    """Ten times a tenth is not one; the p of the first pair would be .266."""
+    drawn = randomised_tukey_hsd(np.vstack([SAKAI / 10] * 3), permutations=4000, seed=1)
+    whole = randomised_tukey_hsd(np.vstack([SAKAI] * 3), permutations=4000, seed=1)
+    assert upper(drawn.p) == upper(whole.p)
+
+
+def brute_force(rows: np.ndarray) -> dict[int, float]:
+    dealt = [list(permutations(row)) for row in rows.tolist()]
+    ranges = [int(np.ptp(np.sum(choice, axis=0))) for choice in product(*dealt)]
+    return {size: ranges.count(size) / len(ranges) for size in set(ranges)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 4).flatmap(
+        lambda systems: st.lists(
+            st.lists(st.integers(0, 6), min_size=systems, max_size=systems),
+            min_size=1,
+            max_size=4 if systems < 4 else 2,
+        )
+    )
+)
+def test_the_exact_distribution_is_that_of_brute_force(rows: list[list[int]]) -> None:
+    whole = np.array(rows) - np.array(rows).min(axis=1, keepdims=True)
+    found = exact_ranges(whole)
+    assert found is not None
+    sizes, chances = found
+    known = {size: chance for size, chance in zip(sizes.tolist(), chances.tolist(), strict=True) if chance > 0}
+    assert known == pytest.approx(brute_force(whole))
+
+
+@pytest.mark.parametrize("systems", [3, 6, 9])
+def test_draws_agree_with_the_exact_p_or_with_each_other(systems: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within three standard errors; nine systems take the path without a table, where the truth is analytic."""
+    rng = np.random.default_rng(5)
+    table = rng.integers(0, 20, (80 if systems == 9 else 30, systems)).astype(float)
+    exact = randomised_tukey_hsd(table[:, :3])
+    monkeypatch.setattr("groundwire.evaluation.permutation._MOST_WORK", 0)
+    drawn = randomised_tukey_hsd(table[:, :3] if systems == 3 else table, permutations=1000, seed=2)
+    assert (drawn.how, drawn.permutations) == ("monte carlo", 1000)
+    truth = exact.p if systems == 3 else drawn.tail
+    slack = 0.0 if systems == 3 else 0.03  # the analytic form is for many items
+    for p, known in zip(upper(drawn.p), upper(truth), strict=True):
+        assert abs(p - known) <= 3 * np.sqrt(max(known * (1 - known), 1e-4) / 1000) + 1 / 1001 + slack
+
+
+def test_packed_sums_equal_plain_ones() -> None:
+    """Words of several sums against one sum a word: the same draws give the same p."""
+    rng = np.random.default_rng(3)
+    small = rng.integers(0, 3, (60, 5)).astype(float)
+    with_large = small * 2.0**30  # every sum takes a word of its own
+    one, other = (randomised_tukey_hsd(table, permutations=500, seed=4) for table in (small, with_large))
+    assert upper(one.p) == upper(other.p)
+    assert one.how == "monte carlo"
+
+
+def test_false_alarms_of_the_family_come_as_often_as_the_level_says() -> None:
+    """Three systems that are alike, about 30 % of the pairs tied; 250 tables, four standard errors."""
+    rng = np.random.default_rng(11)
+    alarms, ties = 0, 0.0
+    for number in range(250):
+        table = np.round(rng.normal(50, 10, (12, 1)) + rng.normal(0, 6, (12, 3)), -1)
+        ties += (table[:, 0] == table[:, 1]).mean() / 250
+        alarms += randomised_tukey_hsd(table, permutations=200, seed=number).p.min() <= 0.05
+    assert 0.2 < ties < 0.5
+    assert abs(alarms / 250 - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 250)
+
+
+def test_two_systems_are_the_paired_randomisation_test_of_scipy() -> None:
+    rng = np.random.default_rng(9)
+    table = rng.normal(0, 1, (12, 2))
+    known = stats.permutation_test(
+        (table[:, 0], table[:, 1]), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+    )
+    assert randomised_tukey_hsd(table).p[0, 1] == pytest.approx(known.pvalue, abs=1e-9)
+
+
+def test_two_systems_on_many_items_are_drawn() -> None:
+    rng = np.random.default_rng(1)
+    table = rng.normal(0, 1, (500, 2))
+    found = randomised_tukey_hsd(table, permutations=999)
+    assert found.how == "monte carlo"
+    assert found.p[0, 1] == pytest.approx(stats.ttest_rel(table[:, 0], table[:, 1]).pvalue, abs=0.06)
+
+
+def test_items_of_a_cluster_are_dealt_together() -> None:
+    """Each item four times says no more than once."""
+    once = randomised_tukey_hsd(SAKAI)
+    four = randomised_tukey_hsd(np.repeat(SAKAI, 4, axis=0), clusters=[number // 4 for number in range(80)])
+    assert upper(four.p) == pytest.approx(upper(once.p))
+    assert four.differences == pytest.approx(once.differences)
+    assert upper(randomised_tukey_hsd(np.repeat(SAKAI, 4, axis=0)).p)[0] < 0.05
+
+
+@pytest.mark.parametrize("systems", [2, 3, 6])
+def test_all_tied_is_no_difference(systems: int) -> None:
+    found = randomised_tukey_hsd(np.full((50, systems), 80.0))
+    assert upper(found.p) == [1] * (systems * (systems - 1) // 2)
+    assert (found.tied, found.threshold) == (50, np.inf)
+
+
+def test_a_small_gain_under_large_item_effects_is_seen_and_p_is_never_0() -> None:
+    item = np.random.default_rng(0).uniform(0, 1, 200)
+    better = item + 0.02 + np.random.default_rng(1).normal(0, 0.02, 200)
+    found = randomised_tukey_hsd(np.column_stack([item, better]), permutations=999, seed=1)
+    assert found.p[0, 1] == 1 / 1000
+    assert found.tail[0, 1] < 1e-6
+    assert stats.ttest_rel(item, better).pvalue < 1e-6  # an unpaired test sees nothing here
+
+
+def test_the_threshold_parts_what_is_told_apart_from_what_is_not() -> None:
+    rng = np.random.default_rng(2)
+    table = rng.normal(0, 1, (60, 6)) + np.linspace(0, 1, 6)
+    found = randomised_tukey_hsd(table, permutations=2000)
+    told_apart = np.abs(found.differences) >= found.threshold - 1e-12
+    assert (told_apart == (found.p < 0.05)).all()
+
+
+@pytest.mark.parametrize(("size", "systems"), [(3.5, 6), (0.5, 3), (4.03, 6), (0, 4), (9, 2), (60, 6)])
+def test_the_analytic_tail_is_that_of_the_studentised_range(size: float, systems: int) -> None:
+    assert range_tail(size, systems=systems) == pytest.approx(
+        stats.studentized_range.sf(size, systems, np.inf), abs=1e-8
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted"),
+    [
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.047797, 0.123165, 0.521773], [0.143391, 0.246330, 0.521773]),
+        ([0.9, 0.8], [1.0, 1.0]),
+        ([], []),
+    ],
+)
+def test_holm_is_that_of_statsmodels(p: list[float], adjusted: list[float]) -> None:
+    assert holm(p) == pytest.approx(adjusted)
+
+
+@pytest.mark.parametrize(
+    ("table", "step"),
+    [
+        ([[1.0, 3.0]], 1),
+        ([[0.1, 0.3]], 0.1),
+        ([[-5.0, 12.5]], 0.5),
+        ([[0.000001, 1]], 1e-6),
+        ([[80.0, 259 / 3]], 1 / 3),
+        ([[2.0, 2.0]], 1),
+    ],
+)
+def test_values_on_a_grid_become_whole_numbers_of_its_steps(table: list[list[float]], step: float) -> None:
+    whole, found = as_integers(np.array(table))
+    assert found == pytest.approx(step)
+    assert whole.min() == 0
+    assert (whole * found).tolist()[0][1] == pytest.approx(table[0][1] - table[0][0])
+
+
+@pytest.mark.parametrize(
+    ("values", "more", "words"),
+    [
+        (np.zeros((3, 1)), {}, "2 systems or more"),
+        (np.zeros((0, 2)), {}, "1 item or more"),
+        (np.zeros(3), {}, "shape"),
+        (np.array([[1, np.nan]]), {}, "item 0 has no finite value for system 1"),
+        (np.zeros((2, 2)), {"clusters": ["a"]}, "2 items have 1 cluster labels"),
+        (np.zeros((2, 2)), {"permutations": 0}, "permutations is 0"),
+        (np.zeros((2, 2)), {"level": 1}, "level 1"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(values: np.ndarray, more: dict, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        randomised_tukey_hsd(values, **more)
