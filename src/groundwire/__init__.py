@@ -9,16 +9,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from groundwire.core.types import Article, Document, Evidence, Filter, Hit, Item, Judgement, Sentence, Verdict
+    from groundwire.core.types import (
+        Article,
+        Document,
+        Evidence,
+        Filter,
+        Gold,
+        Hit,
+        Item,
+        Judgement,
+        Question,
+        Sentence,
+        Verdict,
+    )
     from groundwire.evaluation.judge import BuiltinJudge
-    from groundwire.flow.archives import open_archive
+    from groundwire.flow.archives import Making, open_archive
     from groundwire.flow.pipeline import verify_article as verify
     from groundwire.flow.pipeline import write_article
-    from groundwire.flow.registry import embedder
+    from groundwire.flow.rebuild import rebuild
+    from groundwire.flow.registry import embedder, model
     from groundwire.flow.settings import Settings
-    from groundwire.retrieval.pack import pack
+    from groundwire.retrieval.copies import find_copies
+    from groundwire.retrieval.pack import PackSettings, pack
     from groundwire.retrieval.readers import read_documents
-    from groundwire.retrieval.search import SearchSettings
+    from groundwire.retrieval.search import SearchSettings, preset
     from groundwire.writing.score import keep, score
     from groundwire.writing.summarise import summarise
     from groundwire.writing.write import write
@@ -31,18 +45,26 @@ __all__ = [
     "Document",
     "Evidence",
     "Filter",
+    "Gold",
     "Hit",
     "Item",
     "Judgement",
+    "Making",
+    "PackSettings",
+    "Question",
     "SearchSettings",
     "Sentence",
     "Settings",
     "Verdict",
     "embedder",
+    "find_copies",
     "keep",
+    "model",
     "open_archive",
     "pack",
+    "preset",
     "read_documents",
+    "rebuild",
     "score",
     "summarise",
     "verify",
@@ -56,18 +78,26 @@ _HOMES = {
     "Document": "core.types",
     "Evidence": "core.types",
     "Filter": "core.types",
+    "Gold": "core.types",
     "Hit": "core.types",
     "Item": "core.types",
     "Judgement": "core.types",
+    "Making": "flow.archives",
+    "PackSettings": "retrieval.pack",
+    "Question": "core.types",
     "SearchSettings": "retrieval.search",
     "Sentence": "core.types",
     "Settings": "flow.settings",
     "Verdict": "core.types",
     "embedder": "flow.registry",
+    "find_copies": "retrieval.copies",
     "keep": "writing.score",
+    "model": "flow.registry",
     "open_archive": "flow.archives",
     "pack": "retrieval.pack",
+    "preset": "retrieval.search",
     "read_documents": "retrieval.readers",
+    "rebuild": "flow.rebuild",
     "score": "writing.score",
     "summarise": "writing.summarise",
     "verify": "flow.pipeline:verify_article",

@@ -12,19 +12,24 @@ import pytest
 
 from groundwire.backends.lance_store import LanceStore
 from groundwire.backends.memory_store import MemoryStore
-from groundwire.core.ports import VectorStore
+from groundwire.core.folding import FOLDINGS, Folding
+from groundwire.core.ports import LastingStore, VectorStore
 from groundwire.core.types import Document, Filter, Match
-from groundwire.testing import Filing, check_store, filing, put
+from groundwire.testing import Filing, check_folded_store, check_lasting_store, check_store, filing, put
 
-Maker = Callable[[], VectorStore]
-WORDS = ["flood", "Tainan", "bank", "rates", "淹水", "台南", "water", "dogs", "警報", "relief"]
+Maker = Callable[[], LastingStore]
+WORDS = ["flood", "Tainan", "bank", "rates", "淹水", "台南", "water", "dogs", "警報", "relief", "警报", "臺南"]
 
 
 @pytest.fixture
 def make_lance(tmp_path: Path) -> Maker:
     pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
+    return lance_in(tmp_path)
+
+
+def lance_in(folder: Path, *, folding: Folding = "") -> Maker:
     numbers: Iterator[int] = iter(range(1000))
-    return lambda: LanceStore(tmp_path / f"{next(numbers)}", dimension=16)
+    return lambda: LanceStore(folder / f"{next(numbers)}", dimension=16, folding=folding)
 
 
 def test_the_store_in_memory_keeps_the_promises() -> None:
@@ -33,6 +38,32 @@ def test_the_store_in_memory_keeps_the_promises() -> None:
 
 def test_the_store_on_disk_keeps_the_promises(make_lance: Maker) -> None:
     check_store(make_lance)
+
+
+def test_the_store_in_memory_lasts() -> None:
+    check_lasting_store(lambda: MemoryStore(16))
+
+
+def test_the_store_on_disk_lasts(make_lance: Maker) -> None:
+    check_lasting_store(make_lance)
+
+
+@pytest.mark.parametrize("folding", [folding for folding in FOLDINGS if folding])
+def test_both_stores_find_words_across_scripts(tmp_path: Path, folding: Folding) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
+    if folding.startswith("opencc"):
+        pytest.importorskip("opencc", reason="the extra 'zh' is not installed")
+    check_folded_store(lambda: MemoryStore(16, folding=folding))
+    check_folded_store(lance_in(tmp_path, folding=folding))
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk"])
+def test_a_store_that_folds_keeps_all_other_promises(tmp_path: Path, kind: str) -> None:
+    if kind == "disk":
+        pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
+        check_store(lance_in(tmp_path, folding="characters"))
+    else:
+        check_store(lambda: MemoryStore(16, folding="characters"))
 
 
 def test_a_width_that_the_vector_index_does_not_take_is_filled_up(tmp_path: Path) -> None:
@@ -65,8 +96,8 @@ def random_filing(rng: np.random.Generator, name: str) -> Filing:
     return filing(about, texts, dimension=16, seed=int(rng.integers(3)))
 
 
-def change(rng: np.random.Generator, stores: tuple[VectorStore, VectorStore], names: list[str]) -> None:
-    """One random write on both stores."""
+def change(rng: np.random.Generator, stores: tuple[LastingStore, LastingStore], names: list[str]) -> None:
+    """One random write, or other act of upkeep, on both stores."""
     picked = [str(name) for name in rng.choice(names, rng.integers(1, 6), replace=False)]
     kind = rng.random()
     if kind < 0.65:
@@ -75,9 +106,31 @@ def change(rng: np.random.Generator, stores: tuple[VectorStore, VectorStore], na
             put(store, filings)
     elif kind < 0.9:
         assert stores[0].remove(picked) == stores[1].remove(picked)
-    else:
+    elif kind < 0.94:
         for store in stores:
             store.finish()
+    else:
+        keep_or_forget(stores, name=f"s{rng.integers(4)}")
+
+
+def keep_or_forget(stores: tuple[LastingStore, LastingStore], *, name: str) -> None:
+    """Take a snapshot, or forget the one of this name and compact."""
+    known = name in stores[1].snapshots()
+    for store in stores:
+        if known:
+            store.forget_snapshot(name)
+            store.compact()
+        else:
+            store.snapshot(name)
+
+
+def compare_snapshots(rng: np.random.Generator, stores: tuple[LastingStore, LastingStore], names: list[str]) -> None:
+    disk, memory = stores
+    held = [{name: (one.documents, one.sentences) for name, one in store.snapshots().items()} for store in stores]
+    assert held[0] == held[1]
+    for name in held[0]:
+        with closing(disk.at(name)) as then, closing(memory.at(name)) as wanted:
+            compare(rng, (then, wanted), names)
 
 
 def compare(rng: np.random.Generator, stores: tuple[VectorStore, VectorStore], names: list[str]) -> None:
@@ -94,17 +147,22 @@ def compare(rng: np.random.Generator, stores: tuple[VectorStore, VectorStore], n
             query = rng.standard_normal(16).astype(np.float32) / 4
             agree(disk.dense(query, k=5, where=where, among=among), memory.dense(query, k=5, where=where, among=among))
             word = str(rng.choice(WORDS))
-            found = disk.lexical(word, k=500, where=where, among=among)
-            wanted = memory.lexical(word, k=500, where=where, among=among)
-            assert {one.sentence for one in found} == {one.sentence for one in wanted}
+            for unit in ("sentence", "passage"):
+                found = disk.lexical(word, k=500, where=where, among=among, unit=unit)
+                wanted = memory.lexical(word, k=500, where=where, among=among, unit=unit)
+                assert {one.sentence for one in found} == {one.sentence for one in wanted}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_both_stores_agree_after_each_of_many_random_operations(make_lance: Maker, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "folding"), [(1, ""), (2, "characters")])
+def test_both_stores_agree_after_each_of_many_random_operations(tmp_path: Path, seed: int, folding: Folding) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
+    make_lance = lance_in(tmp_path, folding=folding)
     rng = np.random.default_rng(seed)
     names = [f"doc {number}" for number in range(10)] + ["O'Brien", "台南 %"]
-    with closing(make_lance()) as disk, closing(MemoryStore(16)) as memory:
-        for step in range(60):
+    with closing(make_lance()) as disk, closing(MemoryStore(16, folding=folding)) as memory:
+        for step in range(100):
             change(rng, (disk, memory), names)
             if step % 4 == 3:
                 compare(rng, (disk, memory), names)
+            if step % 16 == 15:
+                compare_snapshots(rng, (disk, memory), names)

@@ -1,5 +1,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 
 from groundwire.backends.hash_embedder import HashEmbedder
 from groundwire.backends.memory_store import MemoryStore
-from groundwire.core.ports import Counts
+from groundwire.core.errors import ArchiveError, UsageError
+from groundwire.core.folding import folder
+from groundwire.core.ports import Counts, Snapshot
 from groundwire.core.types import Filter, Match
-from groundwire.testing import check_embedder, check_store
+from groundwire.testing import check_embedder, check_folded_store, check_lasting_store, check_store
 
 
 class Broken:
@@ -96,6 +99,22 @@ STORES = {
     },
     "old revisions": {"revisions": lambda store: dict.fromkeys(store.revisions(), "old")},
     "finish empties": {"finish": lambda store: store.close()},
+    "no passages": {
+        "lexical": lambda store, query, unit="sentence", **how: store.lexical(query, **how),
+    },
+    "passages by any sentence": {
+        "lexical": lambda store, query, unit="sentence", **how: tuple(
+            replace(match, sentence=store.sentences([match.sentence.document_id])[match.sentence.document_id][-1])
+            if unit == "passage"
+            else match
+            for match in store.lexical(query, unit=unit, **how)
+        )
+    },
+    "unknown vectors": {
+        "vectors": lambda store, ids: {name: np.ones(store.dimension, dtype=np.float32) for name in ids}
+    },
+    "float64 vectors": {"vectors": lambda store, ids: {n: v.astype(float) for n, v in store.vectors(ids).items()}},
+    "other vectors": {"vectors": lambda store, ids: {n: v + 0.01 for n, v in store.vectors(ids).items()}},
 }
 
 
@@ -105,9 +124,89 @@ def test_a_broken_store_is_caught(methods: dict[str, Callable[..., Any]]) -> Non
         check_store(lambda: Broken(MemoryStore(8), **methods))
 
 
+def pinned(store: MemoryStore, name: str, **methods: Callable[..., Any]) -> Broken:
+    return Broken(store.at(name), **methods)
+
+
+def writable(store: MemoryStore, name: str) -> MemoryStore:
+    then = store.at(name)
+    then._pinned = ""
+    return then
+
+
+def anything_named(store: MemoryStore, name: str) -> Snapshot:
+    try:
+        return store.snapshot(name)
+    except UsageError:
+        return Snapshot(name, datetime.now(tz=UTC), 0, 0)
+
+
+LASTING = {
+    "no snapshot": {"at": lambda store, name: store.at(name) and store},
+    "the first snapshot for all": {"at": lambda store, name: store.at(name) and store.at(min(store.snapshots()))},
+    "writable snapshots": {"at": writable},
+    "takes any name": {"snapshot": anything_named},
+    "takes a name twice": {
+        "snapshot": lambda store, name: (
+            store.forget_snapshot(name) if name in store.snapshots() else None,
+            store.snapshot(name),
+        )[1]
+    },
+    "forgets nothing": {"forget_snapshot": lambda store, name: store.at(name) and None},
+    "forgets what is not there": {
+        "forget_snapshot": lambda store, name: name in store.snapshots() and store.forget_snapshot(name)
+    },
+    "lists nothing": {"snapshots": lambda _: {}},
+    "dates of old": {
+        "snapshot": lambda store, name: replace(store.snapshot(name), when=datetime(2020, 1, 1, tzinfo=UTC))
+    },
+    "compact drops snapshots": {
+        "compact": lambda store: [store.forget_snapshot(name) for name in list(store.snapshots())]
+    },
+    "compact drops documents": {"compact": lambda store: store.remove(list(store.revisions())[:1])},
+    "no facts": {"facts": lambda _: {}},
+    "numbers as texts": {"facts": lambda store: {name: str(value) for name, value in store.facts().items()}},
+    "an unindexed tail": {"facts": lambda store: {**store.facts(), "unindexed": 1}},
+    "no bytes": {"facts": lambda store: {**store.facts(), "bytes": 0}},
+    "finish is refused": {"at": lambda store, name: pinned(store, name, finish=lambda one: one.compact())},
+}
+
+
+@pytest.mark.parametrize("methods", LASTING.values(), ids=LASTING.keys())
+def test_a_store_that_does_not_last_is_caught(methods: dict[str, Callable[..., Any]]) -> None:
+    with pytest.raises((AssertionError, ArchiveError)):
+        check_lasting_store(lambda: Broken(MemoryStore(8), **methods))
+
+
+FOLDED = {
+    "folds nothing": (MemoryStore(8), {}),
+    "folds one way": (
+        MemoryStore(8),
+        {"lexical": lambda store, query, **how: store.lexical(folder("characters")(query), **how)},
+    ),
+    "shows what it folded": (
+        MemoryStore(8, folding="characters"),
+        {
+            "lexical": lambda store, query, **how: tuple(
+                replace(match, sentence=replace(match.sentence, text=folder("characters")(match.sentence.text)))
+                for match in store.lexical(query, **how)
+            )
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("store", "methods"), FOLDED.values(), ids=FOLDED.keys())
+def test_a_store_that_does_not_fold_is_caught(store: MemoryStore, methods: dict[str, Callable[..., Any]]) -> None:
+    with pytest.raises(AssertionError, match="expected"):
+        check_folded_store(lambda: Broken(store, **methods))
+
+
 def test_a_good_store_passes_whatever_its_dimension() -> None:
     for dimension in (4, 7, 64):
         check_store(lambda dimension=dimension: MemoryStore(dimension))
+        check_lasting_store(lambda dimension=dimension: MemoryStore(dimension))
+        check_folded_store(lambda dimension=dimension: MemoryStore(dimension, folding="characters"))
 
 
 def test_every_store_that_is_made_is_closed() -> None:

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from groundwire.backends import lance_tables as tables
-from groundwire.backends.memory_store import best_first, checked_query, checked_vectors, source_order
-from groundwire.core.errors import ArchiveError
-from groundwire.core.ports import Counts, Matrix, Vector
-from groundwire.core.types import Document, Filter, Match, Sentence, Unit
-
-if TYPE_CHECKING:
-    from lancedb.table import Table
+from groundwire.backends.accepted import checked_vectors, new_snapshot_name, require_snapshot
+from groundwire.backends.lance_reader import LanceReader, complete
+from groundwire.backends.lance_rows import Layout, rows_to_write
+from groundwire.core.folding import Folding
+from groundwire.core.ports import Matrix, Snapshot
+from groundwire.core.types import Document, Sentence
 
 _LONGEST_TAIL = 5_000
 """Sentences outside the full-text index above which ``put`` folds them in: 20,000 make BM25 50 times slower."""
 _FOLD_SHARE = 0.1
 """The share of a fast writer's time that folding in ``put`` may take; ``finish`` folds the rest."""
-_PROBES = 64
-_PROBES_OF_MANY = 128
-_MANY_ROWS = 500_000
-_REFINE = 4
-_SPARE = 8
-"""Rows asked for beyond k, to see whether the k-th value ties with the next."""
-_WIDEST_TIE = 2_048
-_TRIES = 3
 
 
-class LanceStore:
+class LanceStore(LanceReader):
     """A directory with ``documents.lance`` and ``sentences.lance``; many readers, one writer at a time.
 
     **Writing.** A put commits the documents, then the sentences; the second commit decides (see ``lance_tables``).
@@ -53,12 +43,23 @@ class LanceStore:
     2,048 sentences tie there: then which of them come is the engine's choice.
     """
 
-    def __init__(self, path: str | Path, *, dimension: int, keep_versions_for: timedelta = timedelta(hours=1)) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        dimension: int,
+        folding: Folding = "",
+        passage_words: bool = True,
+        keep_versions_for: timedelta = timedelta(hours=1),
+    ) -> None:
         """Open an archive, or make one.
 
         Args:
             path: a directory, made where it is not there, or an ``s3://``, ``gs://`` or ``az://`` address.
             dimension: how many numbers a vector has.
+            folding: how words are folded before they are counted (see ``core.folding``); an archive that is there keeps
+                the folding it was made with.
+            passage_words: whether the words of whole passages are kept; an archive that is there stays as it was made.
             keep_versions_for: how long a version of a table can still be read after the next one was written.
 
         Raises:
@@ -70,21 +71,14 @@ class LanceStore:
             raise ValueError(f"a store needs vectors of 1 number or more, got dimension {dimension}")
         if keep_versions_for <= timedelta(0):
             raise ValueError(f"keep_versions_for must be longer than 0, got {keep_versions_for}: readers need the time")
-        self._path = str(path)
-        self._dimension = dimension
+        opened = tables.open_tables(str(path), layout=Layout(dimension, folding, passage_words))
+        super().__init__(str(path), opened)
         self._keep_versions_for = keep_versions_for
-        self._process = os.getpid()
-        self._tables: tuple[Table, Table] | None = tables.open_tables(self._path, dimension=dimension)
-        self._tail = tables.tail_length(self._tables[1])
+        self._tail = tables.tail_length(opened[1])
         self._folded_at = self._fold_seconds_a_row = 0.0
         self._ids: set[str] = set()
         self._ids_version = -1
         self._finished: tuple[int, int] | None = None
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a stored vector has."""
-        return self._dimension
 
     def put(
         self, documents: Sequence[Document], sentences: Sequence[Sentence], *, vectors: Matrix, revisions: Sequence[str]
@@ -93,14 +87,13 @@ class LanceStore:
 
         Raises:
             ValueError: as ``checked_vectors`` says.
+            MissingExtra: words are folded with something that is not installed.
         """
-        halves = checked_vectors(documents, sentences, vectors=vectors, revisions=revisions, dimension=self._dimension)
+        halves = checked_vectors(documents, sentences, vectors=vectors, revisions=revisions, dimension=self.dimension)
         if not documents:
             return
         held, texts = self._open()
-        about, rows = tables.rows_to_write(documents, sentences, vectors=halves, revisions=revisions)
-        if tables.PASSAGE_TEXT not in texts.schema.names:  # an archive of format 1 stays as it was made
-            rows = rows.drop_columns([tables.PASSAGE_TEXT])
+        about, rows = rows_to_write(documents, sentences, vectors=halves, revisions=revisions, layout=self._layout)
         names = [document.id for document in documents]
         if known := self._known(names):
             living = set(tables.scan(texts, ["write"], where=tables.isin("document_id", names))["write"].to_pylist())
@@ -140,14 +133,6 @@ class LanceStore:
         self._tail = 0
         self._finished = (held.version, texts.version)
 
-    def revisions(self) -> Mapping[str, str]:
-        """Id -> content hash of every document that is completely there, by id."""
-        return {row["id"]: row["revision"] for row in self._current(["id", "revision"])}
-
-    def origins(self) -> Mapping[str, str]:
-        """Id -> origin of every such document that has an origin, by id."""
-        return {row["id"]: row["origin"] for row in self._current(["id", "origin"]) if row["origin"]}
-
     def set_origins(self, origins: Mapping[str, str]) -> None:
         """Give documents, by id, another origin: one commit on the documents table; unknown ids are passed over."""
         rows = self._current(["id", "write"], list(origins))
@@ -157,134 +142,89 @@ class LanceStore:
             tables.set_origins(held, {row["write"]: origins[row["id"]] for row in rows})
             self._ids_version = held.version if known else -1
 
-    def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
-        """The documents of these ids that are there, in the order asked."""
-        names = list(ids)
-        found = {row["id"]: tables.document_of(row) for row in self._current(tables.DOCUMENT_COLUMNS, names)}
-        return {name: found[name] for name in names if name in found}
+    def compact(self) -> None:
+        """Fold all into few files, index anew what lies in many parts, delete every version but the last and snapshots.
 
-    def sentences(self, document_ids: Iterable[str]) -> Mapping[str, tuple[Sentence, ...]]:
-        """All sentences of these documents that are there, in source order."""
-        names = list(document_ids)
-        found: dict[str, list[Sentence]] = {}
-        rows = tables.scan(self._open()[1], tables.SENTENCE_COLUMNS, where=tables.isin("document_id", names))
-        for sentence in tables.sentences_of(rows):
-            found.setdefault(sentence.document_id, []).append(sentence)
-        if silent := [name for name in names if name not in found]:
-            found |= {row["id"]: [] for row in self._current(["sentence_count"], silent) if row["sentence_count"] == 0}
-        return {name: tuple(sorted(found[name], key=source_order)) for name in names if name in found}
-
-    def vectors(self, sentence_ids: Iterable[str]) -> Mapping[str, Vector]:
-        """The stored vectors of these sentences that are there; float32, shape (dimension,) each."""
-        rows = tables.scan(self._open()[1], ["id", "vector"], where=tables.isin("id", sentence_ids))
-        found = tables.vectors_of(rows)[:, : self._dimension]
-        return dict(zip(rows["id"].to_pylist(), found, strict=True))
-
-    def dense(self, query: Vector, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
-        """The k sentences with the largest dot product, at most; ``among`` limits to these sentence ids, exactly.
-
-        Values are products of the float16 vectors with the query rounded to float16 (off by about 1e-4).
-
-        Raises:
-            ValueError: the query has another shape than (dimension,) or is not finite, or k is negative.
-        """
-        vector = tables.widened(checked_query(query, dimension=self._dimension))
-        allowed = tables.condition(where, among)
-        texts = self._open()[1]
-        probes = _PROBES if texts.count_rows() < _MANY_ROWS else _PROBES_OF_MANY
-
-        def ask(limit: int) -> list[Match]:
-            search: Any = texts.search(vector, vector_column_name="vector")
-            search = search.distance_type("dot").limit(limit)
-            search = search.select([*tables.SENTENCE_COLUMNS, "_distance"])
-            if allowed is not None:
-                search = search.where(allowed, prefilter=True)
-            if among is not None:
-                search = search.bypass_vector_index()
-            else:
-                # with a narrow filter the other partitions are searched too, until there are enough
-                search = search.minimum_nprobes(probes).maximum_nprobes(0).refine_factor(_REFINE)
-            rows = search.to_arrow()
-            return tables.matches_of(rows, values=[1.0 - distance for distance in rows["_distance"].to_pylist()])
-
-        return _settled(ask, k=k)
-
-    def lexical(
-        self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None, unit: Unit = "sentence"
-    ) -> tuple[Match, ...]:
-        """The k sentences with the largest BM25 value above 0, at most; ``among`` limits to these sentence ids.
-
-        The query is plain text: any of its words may match, and no character has a meaning of its own. A restriction
-        does not change values. With the unit ``passage`` the texts of passages are counted, and a match names one by
-        its first sentence.
-
-        Raises:
-            ValueError: k is negative.
-            ArchiveError: the archive was made before the texts of passages were kept.
-        """
-        from lancedb.query import MatchQuery
-
-        allowed = tables.condition(where, among)
-        texts = self._open()[1]
-        # beside an unindexed tail the engine counts only what a prefilter leaves; a postfilter keeps its counts true
-        everything = texts.count_rows() if allowed is not None and tables.tail_length(texts) else 0
-
-        column = "text" if unit == "sentence" else tables.PASSAGE_TEXT
-        if column not in texts.schema.names:
-            raise ArchiveError(
-                f"{self._path} was made before groundwire counted the words of passages: leave search.passage_words at "
-                "0, or add the documents to a new archive"
-            )
-        terms = MatchQuery(query, column)  # type: ignore[call-arg]  # mypy does not see the defaults of pydantic fields
-
-        def ask(limit: int) -> list[Match]:
-            search = texts.search(terms, query_type="fts").limit(max(limit, everything))
-            search = search.select([*tables.SENTENCE_COLUMNS, "_score"])
-            if allowed is not None:
-                search = search.where(allowed, prefilter=not everything)
-            rows = search.to_arrow()
-            found = tables.matches_of(rows, values=rows["_score"].to_pylist())
-            return [match for match in found if match.value > 0]
-
-        return _settled(ask, k=k)
-
-    def counts(self) -> Counts:
-        """How much is there."""
-        return Counts(documents=len(self._current(["id"])), sentences=int(self._open()[1].count_rows()))
-
-    def close(self) -> None:
-        """Give back files and memory; the store is not used afterwards."""
-        self._tables = None
-
-    def _open(self) -> tuple[Table, Table]:
-        if self._tables is None:
-            raise ArchiveError(f"{self._path} was closed; open it again to use it")
-        if os.getpid() != self._process:
-            raise ArchiveError(f"{self._path} was opened before this process was forked off: spawn processes instead")
-        return self._tables
-
-    def _current(self, columns: Sequence[str], names: Sequence[str] | None = None) -> list[dict[str, Any]]:
-        """The rows of all documents, or of those named, that are completely there, by id.
-
-        Sentences are read first and written last, so that a sentence's document is found unless it was replaced and
-        cleaned away in between; then both are read again.
+        A query of another process that has begun fails; its next one does not.
         """
         held, texts = self._open()
-        of_document = None if names is None else tables.isin("document_id", names)
-        of_id = None if names is None else tables.isin("id", names)
-        rows: list[dict[str, Any]] = []
-        for _ in range(_TRIES):
-            living = set(tables.scan(texts, ["write"], where=of_document)["write"].unique().to_pylist())
-            rows = tables.scan(held, sorted({*columns, "id", "write", "sentence_count"}), where=of_id).to_pylist()
-            if living <= {row["write"] for row in rows}:
-                break
-        return _complete(rows, living)
+        self._remove_leftovers()
+        tables.drop_half_branches((held, texts))
+        tables.fold(texts, keep_versions_for=self._keep_versions_for)
+        tables.index_vectors(texts, most_segments=1)
+        tables.fold(held, keep_versions_for=None)
+        tables.fold(texts, keep_versions_for=None)
+        self._tail = 0
+        self._finished = (held.version, texts.version)
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Keep what the archive holds now under a name: a branch on each table, made from its last version.
+
+        The engine also knows tags, but refuses to delete any version that is older than a table's last and younger than
+        its oldest tag; a branch keeps its one version and nothing else. A snapshot is there when both branches are.
+
+        Raises:
+            UsageError: the name is not one, or is taken.
+        """
+        name = new_snapshot_name(name, self.snapshots())
+        self.finish()
+        for table in self._open():
+            tables.branch(table, name)
+        return self.snapshots()[name]
+
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """All snapshots by name, in order of name."""
+        return {name: tables.snapshot_of(name, self._open()) for name in tables.branches(self._open())}
+
+    def forget_snapshot(self, name: str) -> None:
+        """Give a snapshot up.
+
+        Raises:
+            ArchiveError: there is no such snapshot.
+        """
+        self._require(name)
+        for table in reversed(self._open()):
+            table.branches.delete(name)
+
+    def at(self, name: str) -> LanceReader:
+        """The archive as it was when the snapshot was taken; to write to it raises ArchiveError.
+
+        Raises:
+            ArchiveError: there is no such snapshot.
+        """
+        self._require(name)
+        held, texts = (table.branches.checkout(name) for table in self._open())
+        return LanceReader(self._path, (held, texts), pinned=name)
+
+    def facts(self) -> Mapping[str, str | int]:
+        """What can be said about its state; ``bytes`` is absent where the archive is not a directory of this machine.
+
+        ``versions`` are those of the sentences that can still be read, ``vector_parts`` those of the vector index, each
+        of which a search reads.
+        """
+        texts = self._open()[1]
+        index = tables.index_of(texts, "vector")
+        size = tables.size_on_disk(self._path)
+        return {
+            "folding": self._layout.folding,
+            "passage_words": int(self._layout.passage_words),
+            **({} if size is None else {"bytes": size}),
+            "versions": len(texts.list_versions()),
+            "snapshots": len(tables.branches(self._open())),
+            "unindexed": tables.tail_length(texts),
+            "vector_index": "none" if index is None else str(index.index_type),
+            "vector_parts": 0 if index is None else int(index.num_segments or 0),
+        }
+
+    def _require(self, snapshot: str) -> None:
+        if snapshot not in tables.branches(self._open()):
+            require_snapshot(snapshot, self.snapshots())
 
     def _remove_leftovers(self) -> None:
         held, texts = self._open()
         living = set(tables.scan(texts, ["write"])["write"].unique().to_pylist())
         rows = tables.scan(held, ["id", "write", "sentence_count"]).to_pylist()
-        current = {row["write"] for row in _complete(rows, living)}
+        current = {row["write"] for row in complete(rows, living)}
         if stale := {row["write"] for row in rows} - current:
             held.delete(tables.isin("write", sorted(stale)))
         if orphans := living - current:
@@ -320,22 +260,3 @@ class LanceStore:
 def _stays(row: Mapping[str, Any], counts: Mapping[str, int]) -> bool:
     """Whether a document without sentences stays readable until the sentences of its successor are committed."""
     return row["sentence_count"] == 0 and counts[row["id"]] > 0
-
-
-def _complete(rows: Iterable[dict[str, Any]], living: set[int]) -> list[dict[str, Any]]:
-    """Of document rows, by id: those whose sentences live, and those that have none and no living successor."""
-    chosen: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        if row["write"] in living or (row["sentence_count"] == 0 and row["id"] not in chosen):
-            chosen[row["id"]] = row
-    return [chosen[name] for name in sorted(chosen)]
-
-
-def _settled(ask: Callable[[int], list[Match]], *, k: int) -> tuple[Match, ...]:
-    """The k best, ties by id; asks for more while the k-th value ties with the last one seen."""
-    limit = k + _SPARE
-    while True:
-        found = best_first(ask(limit), k=limit) if k > 0 else best_first((), k=k)
-        if len(found) < limit or found[k - 1].value > found[-1].value or limit >= _WIDEST_TIE:
-            return found[:k]
-        limit *= 4

@@ -1,4 +1,4 @@
-"""The two tables behind ``LanceStore``: how rows are laid out, quoted, indexed, folded and cleaned.
+"""The two tables behind ``LanceStore``: how they are opened, asked, indexed, folded and cleaned.
 
 Every write of a document has a number of its own (``write``), drawn at random, in its row of the documents table and in
 all rows of its sentences. The sentences' commit decides: the document row that counts is the one whose number the
@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from groundwire.backends.memory_store import passage_texts
+from groundwire.backends.lance_rows import PASSAGE_TEXT, Layout, documents_schema, layout_of, sentences_schema
 from groundwire.core.errors import ArchiveError, MissingExtra
-from groundwire.core.types import Document, Filter, Match, Sentence
+from groundwire.core.ports import Snapshot
+from groundwire.core.types import Filter
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -33,20 +30,15 @@ if TYPE_CHECKING:
 
 DOCUMENTS = "documents"
 SENTENCES = "sentences"
-SENTENCE_COLUMNS = ("id", "document_id", "passage", "start", "end", "text")
-DOCUMENT_COLUMNS = ("id", "text", "title", "published", "source", "url", "language", "origin", "notes")
-
-PASSAGE_TEXT = "passage_text"
-"""The column that holds the text of a passage in the row of its first sentence; null elsewhere, which BM25 skips."""
-
 EXACT_BELOW = 10_000
 """Rows below which no vector index is built: an exact scan is as fast there and misses nothing."""
 _RQ_BITS = 5
 _MOST_SEGMENTS = 20
 """Parts of the vector index above which it is built anew: every fold adds one, and each is searched."""
-_DIMENSION_KEY = b"groundwire.dimension"
-_VECTOR_STEP = 8
-"""The vector index takes widths that this divides; vectors are filled up with zeros, which no dot product sees."""
+_AT_ONCE = timedelta(milliseconds=1)
+"""The least age that the engine takes without a warning."""
+_MARGIN = timedelta(hours=12)
+"""For how long the engine may fold before it cleans, where a tag must not come of age in the meantime."""
 _INDEX_CACHE_BYTES = 1 << 30
 _METADATA_CACHE_BYTES = 128 << 20
 
@@ -78,10 +70,11 @@ def connect(path: str) -> DBConnection:
     return database
 
 
-def open_tables(path: str, *, dimension: int) -> tuple[Table, Table]:
+def open_tables(path: str, *, layout: Layout) -> tuple[Table, Table]:
     """The documents and the sentences table of an archive, made where they are not there yet.
 
-    A start that was cut off half-way (documents without sentences, a table without its index) is completed.
+    Tables that are there keep the folding and the passages that they were made with, whatever ``layout`` says. A start
+    that was cut off half-way (documents without sentences, a table without its index) is completed.
 
     Raises:
         ArchiveError: the archive is broken, or holds vectors of another dimension.
@@ -91,11 +84,11 @@ def open_tables(path: str, *, dimension: int) -> tuple[Table, Table]:
         present = set(database.list_tables().tables)
         if SENTENCES in present and DOCUMENTS not in present:
             raise ArchiveError(f"{path} holds sentences but no documents: restore {DOCUMENTS}.lance, or build it anew")
-        documents = _open(database, DOCUMENTS, present, schema=_documents_schema())
+        documents = _open(database, DOCUMENTS, present, schema=documents_schema())
         if SENTENCES not in present and documents.count_rows():
             raise ArchiveError(f"{path} holds documents but no sentences: restore {SENTENCES}.lance, or build it anew")
-        sentences = _open(database, SENTENCES, present, schema=_sentences_schema(dimension))
-        held = int((sentences.schema.metadata or {}).get(_DIMENSION_KEY, b"0"))
+        sentences = _open(database, SENTENCES, present, schema=sentences_schema(layout))
+        held, dimension = layout_of(sentences.schema).dimension, layout.dimension
         if held != dimension:
             raise ArchiveError(
                 f"{path} holds vectors of {held} numbers, but {dimension} were asked for. Open it with the embedder it "
@@ -120,7 +113,7 @@ def _complete_indexes(documents: Table, sentences: Table) -> None:
         (documents, "id", BTree()),
         (sentences, "id", BTree()),
         (sentences, "document_id", BTree()),
-        (sentences, "text", by_words),
+        (sentences, layout_of(sentences.schema).word_column, by_words),
         (sentences, PASSAGE_TEXT, by_words),
     )
     for table, column, config in wanted:
@@ -135,109 +128,8 @@ def index_of(table: Table, column: str) -> IndexConfig | None:
 
 def tail_length(sentences: Table) -> int:
     """How many sentences the full-text index does not hold yet."""
-    index = index_of(sentences, "text")
+    index = index_of(sentences, layout_of(sentences.schema).word_column)
     return sentences.count_rows() if index is None else int(index.num_unindexed_rows or 0)
-
-
-def _documents_schema() -> pa.Schema:
-    import pyarrow as pa
-
-    text = [pa.field(name, pa.string()) for name in ("revision", "text", "title", "source", "url", "language")]
-    return pa.schema(
-        [
-            pa.field("write", pa.int64()),
-            pa.field("sentence_count", pa.int32()),
-            pa.field("id", pa.string()),
-            *text,
-            pa.field("origin", pa.string()),
-            pa.field("published", pa.date32()),
-            pa.field("notes", pa.list_(pa.string())),
-        ]
-    )
-
-
-def _sentences_schema(dimension: int) -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema(
-        [
-            pa.field("write", pa.int64()),
-            pa.field("id", pa.string()),
-            pa.field("document_id", pa.string()),
-            pa.field("passage", pa.int32()),
-            pa.field("start", pa.int32()),
-            pa.field("end", pa.int32()),
-            pa.field("text", pa.string()),
-            pa.field(PASSAGE_TEXT, pa.string()),
-            pa.field("published", pa.date32()),
-            pa.field("source", pa.string()),
-            pa.field("language", pa.string()),
-            pa.field("vector", pa.list_(pa.float16(), _width(dimension))),
-        ],
-        metadata={_DIMENSION_KEY: str(dimension).encode()},
-    )
-
-
-def _width(dimension: int) -> int:
-    return -(-dimension // _VECTOR_STEP) * _VECTOR_STEP
-
-
-def widened(vectors: NDArray[Any]) -> NDArray[Any]:
-    """Rows filled up with zeros to the width that the table holds."""
-    missing = _width(vectors.shape[-1]) - vectors.shape[-1]
-    return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, missing)]) if missing else vectors
-
-
-def rows_to_write(
-    documents: Sequence[Document],
-    sentences: Sequence[Sentence],
-    *,
-    vectors: NDArray[np.float16],
-    revisions: Sequence[str],
-) -> tuple[pa.Table, pa.Table]:
-    """The rows of one put for the documents and for the sentences table."""
-    import pyarrow as pa
-
-    place = {document.id: number for number, document in enumerate(documents)}
-    columns: dict[str, Any] = {name: list(map(attrgetter(name), sentences)) for name in SENTENCE_COLUMNS}
-    owners = np.fromiter(map(place.__getitem__, columns["document_id"]), np.int64, len(sentences))
-    of_documents: dict[str, Any] = {
-        "write": np.array([secrets.randbits(62) for _ in documents], dtype=np.int64),
-        "sentence_count": np.bincount(owners, minlength=len(documents)).astype(np.int32),
-        "revision": list(revisions),
-    }
-    of_documents |= {name: list(map(attrgetter(name), documents)) for name in DOCUMENT_COLUMNS}
-    about = pa.table(of_documents, schema=_documents_schema())
-    of_owner = pa.array(owners)
-    columns |= {name: about[name].take(of_owner) for name in ("write", "published", "source", "language")}
-    of_passages = passage_texts(sentences)
-    columns[PASSAGE_TEXT] = [of_passages.get(number) for number in range(len(sentences))]
-    flat = pa.array(widened(vectors).reshape(-1))
-    columns["vector"] = pa.FixedSizeListArray.from_arrays(flat, _width(vectors.shape[1]))
-    schema = _sentences_schema(vectors.shape[1])
-    return about, pa.table(columns, schema=schema)
-
-
-def document_of(row: Mapping[str, Any]) -> Document:
-    """The document of a row that holds all ``DOCUMENT_COLUMNS``."""
-    return Document(**{name: row[name] for name in DOCUMENT_COLUMNS} | {"notes": tuple(row["notes"])})
-
-
-def sentences_of(rows: pa.Table) -> list[Sentence]:
-    """The sentences of rows that hold all ``SENTENCE_COLUMNS``."""
-    return list(map(Sentence, *(rows[name].to_pylist() for name in SENTENCE_COLUMNS)))
-
-
-def vectors_of(rows: pa.Table) -> NDArray[np.float32]:
-    """The vectors of rows that hold the column ``vector``, as wide as the table holds them; shape (rows, width)."""
-    column = rows["vector"].combine_chunks()
-    numbers = np.asarray(column.flatten(), dtype=np.float32)
-    return numbers.reshape(len(column), column.type.list_size)
-
-
-def matches_of(rows: pa.Table, *, values: Sequence[float]) -> list[Match]:
-    """Matches from rows and their values."""
-    return list(map(Match, sentences_of(rows), values))
 
 
 def isin(column: str, values: Iterable[str] | Iterable[int]) -> Expr:
@@ -296,25 +188,76 @@ def set_origins(documents: Table, origins: Mapping[int, str]) -> None:
     documents.merge_insert("write").when_matched_update_all().execute(rows)
 
 
-def fold(table: Table, *, keep_versions_for: timedelta) -> None:
+def fold(table: Table, *, keep_versions_for: timedelta | None) -> None:
     """Merge small files, add the tail to the indexes and delete versions older than ``keep_versions_for``.
 
-    The engine refuses to clean past a tag, so a tag keeps its version and all later ones.
+    With None all but the last version are deleted, and what a killed writer left with them. Branches keep the version
+    that they were made from. The engine refuses to clean past a tag, so a tag keeps its version and all later ones.
     """
-    age = keep_versions_for
+    age = _AT_ONCE if keep_versions_for is None else keep_versions_for
     if tags := table.tags.list():
         written = {version["version"]: version["timestamp"] for version in table.list_versions()}
         oldest = min(written[tag["version"]] for tag in tags.values())
-        age = max(age, datetime.now(tz=oldest.tzinfo) - oldest + keep_versions_for)
-    table.optimize(cleanup_older_than=age)
+        age = max(age, datetime.now(tz=oldest.tzinfo) - oldest + _MARGIN)
+    table.optimize(cleanup_older_than=age, delete_unverified=keep_versions_for is None)
 
 
-def index_vectors(sentences: Table) -> None:
+def index_vectors(sentences: Table, *, most_segments: int | None = None) -> None:
     """Build the vector index where there are rows enough for one and none yet, or one of too many parts."""
     from lancedb.index import IvfRq
 
     index = index_of(sentences, "vector")
-    if sentences.count_rows() < EXACT_BELOW or (index is not None and (index.num_segments or 0) <= _MOST_SEGMENTS):
+    most_segments = _MOST_SEGMENTS if most_segments is None else most_segments
+    if sentences.count_rows() < EXACT_BELOW or (index is not None and (index.num_segments or 0) <= most_segments):
         return
     _logger.info("building the vector index over %d sentences", sentences.count_rows())
     sentences.create_index("vector", config=IvfRq(distance_type="dot", num_bits=_RQ_BITS))
+
+
+def branch(table: Table, name: str) -> None:
+    """Keep the last version of a table under a name; what was left half-way of an earlier try is made anew.
+
+    Raises:
+        ArchiveError: it cannot be made.
+    """
+    if name in table.branches.list():
+        table.branches.delete(name)
+    try:
+        table.branches.create(name)
+    except RuntimeError as error:
+        raise ArchiveError(f"the snapshot '{name}' cannot be made ({error}); take another name") from error
+
+
+def branches(opened: tuple[Table, Table]) -> list[str]:
+    """The names of the branches that both tables have, sorted."""
+    documents, sentences = (set(table.branches.list()) for table in opened)
+    return sorted(documents & sentences)
+
+
+def drop_half_branches(opened: tuple[Table, Table]) -> None:
+    """Delete the branches that only one table has: what is left of a snapshot that was cut off, made or forgotten."""
+    whole = branches(opened)
+    for table in opened:
+        for name in set(table.branches.list()).difference(whole):
+            table.branches.delete(name)
+
+
+def snapshot_of(name: str, opened: tuple[Table, Table]) -> Snapshot:
+    """What a snapshot holds, and when its second branch was made."""
+    documents, sentences = (table.branches.checkout(name) for table in opened)
+    made = max(version["timestamp"] for version in sentences.list_versions())
+    return Snapshot(name, made.astimezone(UTC), documents.count_rows(), sentences.count_rows())
+
+
+def size_on_disk(path: str) -> int | None:
+    """The bytes of all files below a directory of this machine; None for an address elsewhere."""
+    if "://" in path:
+        return None
+    return sum(_size(Path(folder) / file) for folder, _, files in os.walk(path) for file in files)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # a writer in another process deleted it in between
+        return 0

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire.core.ports import Counts, Matrix, Vector
+from groundwire.backends.accepted import (
+    checked_query,
+    checked_vectors,
+    new_snapshot_name,
+    no_passage_words,
+    read_only,
+    require_snapshot,
+)
+from groundwire.core.folding import Folding, folder
+from groundwire.core.ports import Counts, Matrix, Snapshot, Vector
 from groundwire.core.text import words
 from groundwire.core.types import Document, Filter, Match, Sentence, Unit
 
@@ -19,7 +29,6 @@ _SATURATION = 1.2
 _LENGTH_SHARE = 0.75
 """BM25's b: how much a long sentence pays for its length."""
 Precision = Literal["float16", "float32"]
-_HALF_MAX = float(np.finfo(np.float16).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +64,30 @@ class MemoryStore:
 
     Vectors are kept in float16, as the store on disk keeps them, or in float32, and multiplied in float32. BM25 is
     Lucene's (k1 1.2, b 0.75, ln(1 + (N - n + 0.5) / (n + 0.5))) over the words of ``core.text.words``, each word of the
-    query counted once; N, n and the mean length are those of the whole store, whatever a filter leaves.
+    query counted once; N, n and the mean length are those of the whole store, whatever a filter leaves. With a
+    ``folding`` (see ``core.folding``) the words of texts and queries are folded first. A snapshot shares what it holds.
 
     Source:
         Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009); Lucene's BM25Similarity.
     """
 
-    def __init__(self, dimension: int, *, precision: Precision = "float16") -> None:
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        precision: Precision = "float16",
+        folding: Folding = "",
+        passage_words: bool = True,
+    ) -> None:
+        """Make an empty store; without ``passage_words`` the words of whole passages are not counted."""
         if dimension < 1:
             raise ValueError(f"a store needs vectors of 1 number or more, got dimension {dimension}")
         self._dimension = dimension
         self._precision: Precision = precision
+        self._folding: Folding = folding
+        self._passage_words = passage_words
+        self._pinned = ""
+        self._snapshots: dict[str, tuple[Snapshot, dict[str, _Kept]]] = {}
         self._kept: dict[str, _Kept] = {}
         self._table: _Table | None = None
         self._postings: dict[Unit, _Postings] = {}
@@ -82,7 +104,10 @@ class MemoryStore:
 
         Raises:
             ValueError: as ``checked_vectors`` says.
+            MissingExtra: words are folded with something that is not installed.
         """
+        self._require_writable()
+        folder(self._folding)
         halves = checked_vectors(documents, sentences, vectors=vectors, revisions=revisions, dimension=self._dimension)
         kept = halves if self._precision == "float16" else np.asarray(vectors, dtype=np.float32)
         rows: dict[str, list[int]] = {document.id: [] for document in documents}
@@ -95,6 +120,7 @@ class MemoryStore:
 
     def remove(self, document_ids: Iterable[str]) -> int:
         """Remove documents with their sentences; returns how many there were."""
+        self._require_writable()
         gone = [self._kept.pop(name) for name in set(document_ids) if name in self._kept]
         self._forget()
         return len(gone)
@@ -115,6 +141,7 @@ class MemoryStore:
 
     def set_origins(self, origins: Mapping[str, str]) -> None:
         """Give documents, by id, another origin and leave all else as it is; unknown ids are passed over."""
+        self._require_writable()
         for name in origins.keys() & self._kept.keys():
             kept = self._kept[name]
             self._kept[name] = replace(kept, document=replace(kept.document, origin=origins[name]))
@@ -155,7 +182,11 @@ class MemoryStore:
 
         Raises:
             ValueError: k is negative.
+            ArchiveError: the unit is ``passage``, and the words of passages are not counted.
+            MissingExtra: words are folded with something that is not installed.
         """
+        if unit == "passage" and not self._passage_words:
+            raise no_passage_words("the store in memory")
         values = self._bm25(query, unit)
         rows = self._allowed(where, among)
         rows = rows[values[rows] > 0]
@@ -169,6 +200,70 @@ class MemoryStore:
         """Give back the memory."""
         self._kept = {}
         self._forget()
+
+    def compact(self) -> None:
+        """There is nothing to tidy up in memory; as ``finish``."""
+        self._require_writable()
+        self.finish()
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Keep what the store holds now under a name.
+
+        Raises:
+            UsageError: the name is not one, or is taken.
+        """
+        self._require_writable()
+        counts = self.counts()
+        name = new_snapshot_name(name, self.snapshots())
+        taken = Snapshot(name, datetime.now(tz=UTC), counts.documents, counts.sentences)
+        self._snapshots[name] = (taken, dict(self._kept))
+        return taken
+
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """All snapshots by name, in order of name."""
+        return {name: self._snapshots[name][0] for name in sorted(self._snapshots)}
+
+    def forget_snapshot(self, name: str) -> None:
+        """Give a snapshot up.
+
+        Raises:
+            ArchiveError: there is no such snapshot.
+        """
+        self._require_writable()
+        require_snapshot(name, self.snapshots())
+        del self._snapshots[name]
+
+    def at(self, name: str) -> MemoryStore:
+        """The store as it was when the snapshot was taken; to write to it raises ArchiveError.
+
+        Raises:
+            ArchiveError: there is no such snapshot.
+        """
+        require_snapshot(name, self.snapshots())
+        then = MemoryStore(
+            self._dimension, precision=self._precision, folding=self._folding, passage_words=self._passage_words
+        )
+        then._kept = self._snapshots[name][1]
+        then._pinned = name
+        return then
+
+    def facts(self) -> Mapping[str, str | int]:
+        """What can be said about its state; ``bytes`` counts the vectors and the texts of the sentences."""
+        kept = self._kept.values()
+        texts = sum(len(sentence.text.encode()) for one in kept for sentence in one.sentences)
+        return {
+            "folding": self._folding,
+            "passage_words": int(self._passage_words),
+            "bytes": sum(one.vectors.nbytes for one in kept) + texts,
+            "versions": 1,
+            "snapshots": len(self._snapshots),
+            "unindexed": 0,
+            "vector_index": "none",
+        }
+
+    def _require_writable(self) -> None:
+        if self._pinned:
+            raise read_only(self._pinned)
 
     def _forget(self) -> None:
         self._table = None
@@ -185,11 +280,11 @@ class MemoryStore:
 
     def _counted(self, unit: Unit) -> _Postings:
         if unit not in self._postings:
-            texts = self._texts(unit)
+            texts, fold = self._texts(unit), folder(self._folding)
             found: dict[str, tuple[list[int], list[int]]] = {}
             lengths = []
             for number, text in enumerate(texts.values()):
-                counts = Counter(words(text))
+                counts = Counter(words(fold(text)))
                 lengths.append(counts.total())
                 for word, times in counts.items():
                     numbers, often = found.setdefault(word, ([], []))
@@ -214,7 +309,7 @@ class MemoryStore:
         total = len(postings.lengths)
         values = np.zeros(total)
         mean = postings.lengths.mean() if total else 0.0
-        for word in sorted(set(words(query))):
+        for word in sorted(set(words(folder(self._folding)(query)))):
             if word not in postings.texts_of:
                 continue
             texts, often = postings.texts_of[word]
@@ -239,56 +334,6 @@ class MemoryStore:
         return best_first(found, k=k)
 
 
-def checked_vectors(
-    documents: Sequence[Document],
-    sentences: Sequence[Sentence],
-    *,
-    vectors: Matrix,
-    revisions: Sequence[str],
-    dimension: int,
-) -> NDArray[np.float16]:
-    """What a store accepts in one ``put``, checked; the vectors as they are kept.
-
-    Returns:
-        float16, shape (len(sentences), dimension).
-
-    Raises:
-        ValueError: counts or shapes differ, an id comes twice, a sentence belongs to none of the documents, or a number
-            of a vector is not finite or beyond float16 (65504).
-    """
-    if len(revisions) != len(documents):
-        raise ValueError(f"{len(documents)} documents need as many revisions, got {len(revisions)}")
-    if np.shape(vectors) != (len(sentences), dimension):
-        raise ValueError(
-            f"{len(sentences)} sentences need vectors of shape ({len(sentences)}, {dimension}), got {np.shape(vectors)}"
-        )
-    names = [document.id for document in documents]
-    _refuse_twice("document", names)
-    _refuse_twice("sentence", [sentence.id for sentence in sentences])
-    if strangers := {sentence.document_id for sentence in sentences}.difference(names):
-        raise ValueError(f"sentences belong to {min(strangers)!r}, which is not among the documents of this put")
-    numbers = np.asarray(vectors)
-    largest = max(np.max(numbers, initial=0), -np.min(numbers, initial=0))
-    if not largest <= _HALF_MAX:  # NaN, too, is not at most this
-        row = int(np.argmin((np.abs(numbers) <= _HALF_MAX).all(axis=1)))
-        raise ValueError(f"the vector of sentence {sentences[row].id!r} holds a number that float16 cannot hold")
-    return numbers.astype(np.float16)
-
-
-def checked_query(query: Vector, *, dimension: int) -> NDArray[np.float32]:
-    """The query vector as float32, shape (dimension,).
-
-    Raises:
-        ValueError: it has another shape, or a number that is not finite.
-    """
-    vector = np.asarray(query, dtype=np.float32)
-    if vector.shape != (dimension,):
-        raise ValueError(f"the store holds vectors of {dimension} numbers, the query has the shape {vector.shape}")
-    if not np.isfinite(vector).all():
-        raise ValueError("the query vector holds a number that is not finite")
-    return vector
-
-
 def best_first(matches: Iterable[Match], *, k: int) -> tuple[Match, ...]:
     """The k best matches by value down, then by sentence id up.
 
@@ -300,23 +345,25 @@ def best_first(matches: Iterable[Match], *, k: int) -> tuple[Match, ...]:
     return tuple(sorted(matches, key=lambda match: (-match.value, match.sentence.id))[:k])
 
 
-def passage_texts(sentences: Sequence[Sentence]) -> dict[int, str]:
-    """The text of every passage, its sentences joined in source order, by the place of its first sentence."""
+def passage_texts(sentences: Sequence[Sentence], *, texts: Sequence[str] | None = None) -> dict[int, str]:
+    """The text of every passage, its sentences joined in source order, by the place of its first sentence.
+
+    ``texts`` are what is joined in place of the sentences' own.
+    """
+    if texts is None:
+        texts = [sentence.text for sentence in sentences]
+    starts = [sentence.start for sentence in sentences]
     groups: dict[tuple[str, int], list[int]] = {}
-    for place in sorted(range(len(sentences)), key=lambda place: source_order(sentences[place])):
-        groups.setdefault((sentences[place].document_id, sentences[place].passage), []).append(place)
-    return {places[0]: " ".join(sentences[place].text for place in places) for places in groups.values()}
+    for place, sentence in enumerate(sentences):
+        groups.setdefault((sentence.document_id, sentence.passage), []).append(place)
+    for places in groups.values():
+        places.sort(key=starts.__getitem__)
+    return {places[0]: " ".join([texts[place] for place in places]) for places in groups.values()}
 
 
 def source_order(sentence: Sentence) -> tuple[int, int, str]:
     """The sort key that puts the sentences of one document into source order."""
     return (sentence.start, sentence.end, sentence.id)
-
-
-def _refuse_twice(kind: str, names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        name, times = Counter(names).most_common(1)[0]
-        raise ValueError(f"{kind} {name!r} comes {times} times in one put; each id may come once")
 
 
 def _allows(where: Filter, document: Document) -> bool:

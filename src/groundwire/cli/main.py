@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 
 import click
 
-from groundwire.cli import show
+from groundwire.cli import life, show
 from groundwire.cli.machine import doctor, models
-from groundwire.cli.upkeep import archive_of, archive_option, json_option, remove, settings_of
+from groundwire.cli.measure import bench, tune
+from groundwire.cli.prompts import prompts
+from groundwire.cli.runs import runs
+from groundwire.cli.upkeep import archive_of, archive_option, json_option, remove, settings_of, snapshot_option
 from groundwire.core.errors import GroundwireError, NothingFound, UsageError
 from groundwire.core.types import Context, Preset
 
@@ -55,9 +58,10 @@ def main() -> None:
     """Write from an archive with citations that hold, and prove which pipeline is better."""
 
 
-main.add_command(models)
-main.add_command(doctor)
-main.add_command(remove)
+for command in (models, doctor, remove, bench, tune, prompts, runs):
+    main.add_command(command)
+for command in (life.status, life.compact, life.export, life.snapshot, life.rebuild):
+    main.add_command(command)
 
 
 @main.command()
@@ -99,6 +103,7 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
 @main.command()
 @click.argument("query")
 @archive_option
+@snapshot_option
 @click.option("-k", type=int, help="How many sentences.")
 @click.option("--preset", type=click.Choice(get_args(Preset)),
               help="A way to search with a name; options beside it win.")  # fmt: skip
@@ -108,7 +113,7 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
 @click.option("--pack", "pack_", type=int, metavar="TOKENS", help="Pack what is found under a budget of tokens.")
 @_filters
 @json_option
-def search(query: str, archive: str | None, k: int | None, preset: str | None, mode: str | None,
+def search(query: str, archive: str | None, snapshot: str | None, k: int | None, preset: str | None, mode: str | None,
            sentence_weight: float | None, phrases: bool, pack_: int | None, since: date | None, until: date | None,
            sources: tuple[str, ...], languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
     """Find the sentences of the archive that answer QUERY.
@@ -123,7 +128,7 @@ def search(query: str, archive: str | None, k: int | None, preset: str | None, m
          "search.sentence_weight": sentence_weight, "search.phrases": phrases or None, "search.budget_tokens": pack_}
     )  # fmt: skip
     options = loaded.settings.search
-    with archive_of(loaded) as opened:
+    with archive_of(loaded, snapshot=snapshot) as opened:
         where = _where(since, until, sources=sources, languages=languages)
         found = opened.search(query, k=options.k, settings=search_settings(options, where))
         hint = "" if found else filter_hint(opened, where)
@@ -141,6 +146,7 @@ def search(query: str, archive: str | None, k: int | None, preset: str | None, m
 @main.command()
 @click.argument("topic")
 @archive_option
+@snapshot_option
 @click.option("--from", "from_", multiple=True, metavar="PATH", help="Add these files first; repeatable.")
 @click.option("--out", "-o", multiple=True, metavar="FILE", help="Write .md, .html or .json; repeatable.")
 @click.option("--article-language", metavar="TAG", help="en, zh-TW or zh-CN; default: that of the topic.")
@@ -148,9 +154,10 @@ def search(query: str, archive: str | None, k: int | None, preset: str | None, m
 @click.option("--keep", "keep_at_least", type=float, help="Drop sources rated below this (0 to 100; default 20).")
 @_filters
 @json_option
-def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[str, ...], article_language: str | None,
-          max_tokens: int | None, keep_at_least: float | None, since: date | None, until: date | None,
-          sources: tuple[str, ...], languages: tuple[str, ...], json_: bool) -> None:  # fmt: skip
+def write(topic: str, archive: str | None, snapshot: str | None, from_: tuple[str, ...], out: tuple[str, ...],
+          article_language: str | None, max_tokens: int | None, keep_at_least: float | None, since: date | None,
+          until: date | None, sources: tuple[str, ...], languages: tuple[str, ...],
+          json_: bool) -> None:  # fmt: skip
     """Write an article on TOPIC from the archive, every sentence cited and checked.
 
     Prints Markdown, unless --out or --json says otherwise. Exits with 1 when the archive holds nothing on the topic or
@@ -165,10 +172,12 @@ def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[st
          "write.keep_at_least": keep_at_least}
     )  # fmt: skip
     suffixes_of(out)
+    if from_ and snapshot:
+        raise UsageError("--from adds files, and a snapshot stays as it is: give one of --from and --snapshot")
     if from_:
         require_something(from_)
     where = _where(since, until, sources=sources, languages=languages)
-    with archive_of(loaded, create=bool(from_)) as opened:
+    with archive_of(loaded, create=bool(from_), snapshot=snapshot) as opened:
         if from_:
             with show.progress("reading") as progress:
                 added = add_files(opened, from_, settings=loaded.settings, progress=progress)
@@ -188,8 +197,9 @@ def write(topic: str, archive: str | None, from_: tuple[str, ...], out: tuple[st
 @main.command()
 @click.argument("article", type=click.Path(path_type=Path))
 @archive_option
+@snapshot_option
 @json_option
-def verify(article: Path, archive: str | None, json_: bool) -> None:
+def verify(article: Path, archive: str | None, snapshot: str | None, json_: bool) -> None:
     """Check each claim of ARTICLE (our .json or .md, also edited) against the sentences it cites.
 
     Exits with 1 when a claim is not supported.   Example: groundwire verify flood.md
@@ -201,7 +211,7 @@ def verify(article: Path, archive: str | None, json_: bool) -> None:
     reopened = read_article(article)
     for note in reopened.notes:
         show.say(str(note))
-    with archive_of(loaded) as opened:
+    with archive_of(loaded, snapshot=snapshot) as opened:
         verdicts = verify_article(reopened.article, opened)
     show.as_json(verdicts) if json_ else show.verdicts(verdicts)
     sys.exit(EXIT_YES if all(verdict.support == "supported" for verdict in verdicts) else EXIT_NO)
@@ -241,24 +251,28 @@ def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[st
 @main.command(name="show")
 @click.argument("what", default="archive")
 @archive_option
+@snapshot_option
 @json_option
-def show_(what: str, archive: str | None, json_: bool) -> None:
-    """Show WHAT: archive (default), documents, settings, or a document of the archive by its id.
+def show_(what: str, archive: str | None, snapshot: str | None, json_: bool) -> None:
+    """Show WHAT: archive (default; as status does), documents, settings, or a document of the archive by its id.
 
     Exits with 1 when there is no such document.   Example: groundwire show typhoon-wire-01
     """
     from groundwire.flow import overview
 
     loaded = settings_of({"archive": archive})
+    if what == "archive":
+        life.show_status(loaded, snapshot=snapshot, json_=json_)
+        return
     if what == "settings":
         show.rows(("setting", "value", "from"), overview.settings_rows(loaded), json_=json_)
         return
-    with archive_of(loaded) as opened:
+    with archive_of(loaded, snapshot=snapshot) as opened:
         if what == "documents":
             heads = ("id", "published", "source", "language", "title")
             show.rows(heads, overview.document_rows(opened), json_=json_)
             return
-        found = overview.archive_facts(opened) if what == "archive" else overview.document_facts(opened, what)
+        found = overview.document_facts(opened, what)
     if json_:
         show.as_json(found)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -134,6 +135,10 @@ class VectorStore(Protocol):
         """The k sentences with the largest BM25 value above 0; ``among`` limits to these sentence ids.
 
         With the unit ``passage`` the words of whole passages count, and a match names a passage by its first sentence.
+
+        Raises:
+            ArchiveError: the unit is ``passage``, and the store was made without the words of passages.
+            MissingExtra: the store folds words with something that is not installed.
         """
 
     def counts(self) -> Counts:
@@ -141,6 +146,63 @@ class VectorStore(Protocol):
 
     def close(self) -> None:
         """Give back files and memory; the store is not used afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a store held at one moment, kept under a name; ``when`` it was taken, in UTC."""
+
+    name: str
+    when: datetime
+    documents: int
+    sentences: int
+
+
+@runtime_checkable
+class LastingStore(VectorStore, Protocol):
+    """A store that is kept for years: it can be tidied up, and what it held at a moment stays readable under a name.
+
+    Whatever is written, removed or tidied up later, a snapshot answers as the store did when it was taken.
+    ``groundwire.testing.check_lasting_store`` holds an implementation to that.
+    """
+
+    def compact(self) -> None:
+        """Make the store as small and fast as it can be: fold all, index anew, drop what no snapshot needs.
+
+        More thorough and slower than ``finish``. A reader in another process that is in the middle of a query may fail.
+        """
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Keep what the store holds now under a name.
+
+        Raises:
+            UsageError: the name is not one, or is taken.
+        """
+
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """All snapshots by name, in order of name."""
+
+    def forget_snapshot(self, name: str) -> None:
+        """Give a snapshot up; what only it needed is deleted with the next ``compact``.
+
+        Raises:
+            ArchiveError: there is no such snapshot.
+        """
+
+    def at(self, name: str) -> VectorStore:
+        """The store as it was when the snapshot was taken; to write to it raises ArchiveError, ``finish`` does nothing.
+
+        Raises:
+            ArchiveError: there is no such snapshot.
+        """
+
+    def facts(self) -> Mapping[str, str | int]:
+        """What can be said about its state: ``folding``, ``passage_words``, ``bytes``, ``versions``, ``unindexed``...
+
+        ``folding`` is empty without; ``passage_words`` is 0 or 1; ``bytes`` counts all that it takes up, snapshots
+        included; ``unindexed`` sentences are found, but not fast; ``vector_index`` names its kind, ``none`` when every
+        vector is compared.
+        """
 
 
 class Progress(Protocol):

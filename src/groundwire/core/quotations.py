@@ -24,6 +24,12 @@ _CLOSERS = {closing: opening for opening, closing in _BRACKETS.items()} | {"〟"
 _DOUBLE = re.compile('[“”„‟"＂\n]')
 _SPELLED = re.compile(r"``(?P<latex>[^\n`]{1,2000}?)''|&quot;(?P<entity>[^\n]{1,2000}?)&quot;")
 _LONGEST_SINGLE = 300
+MARKS = '“”„‟「」『』«»‹›‚‛｢｣〝〞〟﹁﹂﹃﹄"＂'
+_ANY_MARK = re.compile(
+    rf"[{MARKS}](?<!\d[\"＂])|(?<!\w)‘(?!\d)|``|''"
+    r"|&(?:[lr][sd]quo|[bs]dquo|quot|[lr]s?aquo|apos|#3[49]|#x2[27])\b;?|</?q>",
+    re.IGNORECASE,
+)
 
 
 def find_quotations(text: str) -> tuple[Quotation, ...]:
@@ -33,9 +39,8 @@ def find_quotations(text: str) -> tuple[Quotation, ...]:
     ``｢…｣``, the vertical forms, double marks of two kinds (``“…"``), and the marks of TeX and HTML. A straight mark
     does not reach over a line end, a single one no further than 300 characters, and an apostrophe is none.
     """
-    bracketed, _ = _bracketed(text)
-    double, _ = _double(text)
-    found = [(start, start + 1, end, end + 1) for start, end in (*bracketed, *double, *_single(text))]
+    pairs = (*_bracketed(text), *_double(text), *_single(text))
+    found = [(start, start + 1, end, end + 1) for start, end in pairs]
     for spelled in _SPELLED.finditer(text):
         inside = spelled.span(spelled.lastgroup or 0)
         found.append((spelled.start(), *inside, spelled.end()))
@@ -47,29 +52,31 @@ def find_quotations(text: str) -> tuple[Quotation, ...]:
     return tuple(sorted(quotations, key=lambda quotation: (quotation.outer.start, -quotation.outer.end)))
 
 
-def unclosed_marks(text: str) -> tuple[int, ...]:
-    """Where quotation marks stand that open nothing that is closed, or close nothing; single marks are left out."""
-    return tuple(sorted([*_bracketed(text)[1], *_double(text)[1]]))
+def unclosed_marks(text: str) -> tuple[Span, ...]:
+    """The quotation marks that stand outside of every quotation: they open nothing that is closed, or close nothing.
+
+    Marks of TeX and HTML count, and so does an opening single mark; what may be an apostrophe or a sign for inches or
+    feet does not.
+    """
+    inside = [quotation.outer for quotation in find_quotations(text)]
+    marks = (Span(*mark.span()) for mark in _ANY_MARK.finditer(text))
+    return tuple(mark for mark in marks if not any(span.start <= mark.start < span.end for span in inside))
 
 
-def _bracketed(text: str) -> tuple[list[tuple[int, int]], list[int]]:
-    """Pairs of marks that differ, by a stack for each kind, and the marks that are left."""
+def _bracketed(text: str) -> list[tuple[int, int]]:
+    """Pairs of marks that differ, by a stack for each kind."""
     opened: dict[str, list[int]] = {mark: [] for mark in _BRACKETS}
-    found, left = [], []
+    found = []
     for position, character in enumerate(text):
         if character in _BRACKETS:
             opened[character].append(position)
-        elif mark := _CLOSERS.get(character):
-            if opened[mark]:
-                found.append((opened[mark].pop(), position))
-            elif character != "‘":
-                left.append(position)
-    left += [position for mark, positions in opened.items() if mark != "‚" for position in positions]
-    return found, left
+        elif (mark := _CLOSERS.get(character)) and opened[mark]:
+            found.append((opened[mark].pop(), position))
+    return found
 
 
-def _double(text: str) -> tuple[list[tuple[int, int]], list[int]]:
-    """Pairs of double marks, also of two kinds, and the marks that are left."""
+def _double(text: str) -> list[tuple[int, int]]:
+    """Pairs of double marks, also of two kinds."""
     marks = [(match.start(), match.group().replace("＂", '"')) for match in _DOUBLE.finditer(text)]
     closed_later = _closed_later([mark for _, mark in marks])
     stack: list[tuple[int, str, int]] = []
@@ -85,8 +92,7 @@ def _double(text: str) -> tuple[list[tuple[int, int]], list[int]]:
             found.append((stack.pop()[0], position))
         else:
             stack.append((position, mark, line))
-    left = {position for position, mark in marks if mark != "\n"} - {at for pair in found for at in pair}
-    return found, sorted(left)
+    return found
 
 
 def _closes(mark: str, opener: str, *, nested: bool) -> bool:

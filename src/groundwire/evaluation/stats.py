@@ -70,6 +70,47 @@ def bootstrap_interval(
     return Interval(mean=mean, low=low, high=high, n=n, unscored=len(values) - n, level=level, seed=seed)
 
 
+def paired_difference(
+    values: Sequence[float | None],
+    others: Sequence[float | None],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Interval:
+    """Mean of ``values`` minus ``others``, pair by pair, with its percentile bootstrap interval.
+
+    A pair counts where both are scored; the others are counted as unscored. The rest is as in ``bootstrap_interval``.
+
+    Raises:
+        ValueError: there are not as many values as others, or as ``bootstrap_interval`` says.
+    """
+    if len(values) != len(others):
+        raise ValueError(f"{len(values)} values cannot be paired with {len(others)} others; give one of each a row")
+    _check_request(values, clusters, level=level, resamples=resamples)
+    _check_request(others, clusters, level=level, resamples=resamples)
+    differences = [
+        None if one is None or other is None else one - other for one, other in zip(values, others, strict=True)
+    ]
+    return bootstrap_interval(differences, clusters=clusters, level=level, resamples=resamples, seed=seed)
+
+
+def holds_zero(difference: Interval) -> bool | None:
+    """Whether the interval of a difference holds 0; None where there is no interval to tell by."""
+    return None if math.isnan(difference.low) else difference.low <= 0 <= difference.high
+
+
+def in_words(difference: Interval, other: str) -> str:
+    """What an interval of a difference to ``other`` allows to say."""
+    zero = holds_zero(difference)
+    if zero is None:
+        return f"undecided against {other}: too few clusters"
+    if zero:
+        return f"no difference from {other}"
+    return f"{'above' if difference.low > 0 else 'below'} {other}"
+
+
 def _check_request(
     values: Sequence[float | None], clusters: Sequence[Hashable] | None, *, level: float, resamples: int
 ) -> None:

@@ -33,23 +33,6 @@ def settings_rows(loaded: Loaded) -> Rows:
     return tuple((name, str(value_of(loaded.settings, name)), loaded.origins.get(name, "default")) for name in names())
 
 
-def archive_facts(archive: Archive) -> Facts:
-    """How an archive was made and how much it holds."""
-    counts, manifest = archive.counts(), archive.manifest
-    return {
-        "archive": archive.name,
-        "documents": counts.documents,
-        "sentences": counts.sentences,
-        "embedder": manifest.embedder,
-        "dimension": manifest.dimension,
-        "context": manifest.context,
-        "passage_tokens": manifest.passage_tokens,
-        "splitter": manifest.splitter,
-        "engine": manifest.engine,
-        "format": manifest.format,
-    }
-
-
 def filter_hint(archive: Archive, where: Filter) -> str:
     """What the archive has that a filter could have asked for, to follow "nothing found"; empty without a filter."""
     if where == Filter():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
@@ -10,10 +11,16 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from groundwire.core.errors import ModelError, UsageError
-from groundwire.core.ports import Embedder, Matrix, Progress, Role, TokenEmbedder, TokenVectors
+from groundwire.core.language import Capabilities, LanguageModel
+from groundwire.core.ports import Embedder, Matrix, Progress, Role, TokenCounter, TokenEmbedder, TokenVectors
+from groundwire.core.secrets import Secret
+from groundwire.core.text import count_tokens
+from groundwire.flow.settings import ModelOptions
 
 EMBEDDERS = "groundwire.embedders"
 """The entry point group of embedders: its name is the part before the colon, its object takes the part after it."""
+MODELS = "groundwire.models"
+"""The same for language models."""
 
 _log = logging.getLogger(__name__)
 _DEFAULT_DIMENSION = 256
@@ -45,6 +52,85 @@ def embedder(name: str, *, pull: bool = False, threads: int = 1, progress: Progr
         made: Callable[[str], Embedder] = others[kind].load()
         return made(rest)
     raise _unknown(name, others)
+
+
+def model(
+    name: str,
+    *,
+    profiles: Mapping[str, ModelOptions],
+    environment: Mapping[str, str],
+    capabilities: Capabilities | None = None,
+    threads: int = 1,
+) -> LanguageModel:
+    """The language model of this name; nothing is called, nothing is loaded yet.
+
+    Args:
+        name: ``http:NAME`` of the settings, ``llama:NAME`` of the catalogue, ``llama:FILE.gguf``, or ``KIND:REST``
+            where KIND is an entry point of the group ``groundwire.models``.
+        profiles: the endpoints of the settings.
+        environment: holds the keys.
+        capabilities: what an earlier probe found of an endpoint.
+        threads: of a local model.
+
+    Raises:
+        UsageError: the name is unknown; the message names the nearest.
+        SettingError: the profile cannot be used.
+        ModelError: a local model is not here.
+    """
+    kind, colon, rest = name.partition(":")
+    if colon and kind == "http" and rest in profiles:
+        return _remote(rest, profiles[rest], environment, capabilities=capabilities)
+    if colon and kind == "llama" and (rest in _local_models() or rest.endswith(".gguf")):
+        return _llama(rest, threads=threads)
+    others = _others(MODELS)
+    if colon and kind in others:
+        made: Callable[[str], LanguageModel] = others[kind].load()
+        return made(rest)
+    known = known_models(profiles)
+    near = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    raise UsageError(
+        f"no language model is named '{name}'.{hint} There are: {', '.join(known)}. An endpoint gets its name in "
+        f"groundwire.toml: [models.NAME] with base_url and model"
+    )
+
+
+def known_models(profiles: Mapping[str, ModelOptions]) -> tuple[str, ...]:
+    """Names that ``model`` takes; ``KIND:…`` where anything may follow."""
+    own = (*(f"http:{name}" for name in profiles), *(f"llama:{name}" for name in _local_models()))
+    return (*own, "llama:FILE.gguf", *(f"{kind}:…" for kind in sorted(_others(MODELS))))
+
+
+def _local_models() -> tuple[str, ...]:
+    from groundwire.backends.model_files import CATALOGUE
+
+    return tuple(each.name for each in CATALOGUE.values() if each.kind == "gguf")
+
+
+def _remote(
+    name: str, options: ModelOptions, environment: Mapping[str, str], *, capabilities: Capabilities | None
+) -> LanguageModel:
+    from groundwire.backends.remote_models import Profile, RemoteModel
+
+    profile = Profile(**dict(options))
+    key = Secret.from_environment(options.key_variable, environment) if options.key_variable else None
+    return RemoteModel(name, profile, key=key, capabilities=capabilities)
+
+
+def _llama(name: str, *, threads: int) -> LanguageModel:
+    from groundwire.backends import model_files
+    from groundwire.backends.llama_models import LlamaModel
+
+    if name in _local_models():
+        return LlamaModel(model_files.path(name), name=name, threads=threads)
+    file = Path(name).expanduser()
+    if not file.is_file():
+        raise ModelError(
+            f"{file} is not there; give the path of a GGUF file, or pull one of: {', '.join(_local_models())}"
+        )
+    with file.open("rb") as read:
+        digest = hashlib.file_digest(read, "sha256").hexdigest()
+    return LlamaModel(file, name=f"{file.stem}@{digest[:8]}", threads=threads)
 
 
 def pull(name: str, *, progress: Progress | None = None, from_file: Path | None = None) -> Path:
@@ -101,6 +187,11 @@ class LazyEmbedder:
         """As the embedder itself."""
         return self.loaded.embed(texts, role=role)
 
+    def count_tokens(self, text: str) -> int:
+        """As the embedder itself counts, or as ``core.text`` estimates where it does not."""
+        counter = self.loaded
+        return counter.count_tokens(text) if isinstance(counter, TokenCounter) else count_tokens(text)
+
     def embed_tokens(self, texts: Sequence[str], *, role: Role = "passage") -> tuple[TokenVectors, ...]:
         """As the embedder itself.
 
@@ -140,8 +231,8 @@ def _local(name: str, rest: str, *, pull: bool, threads: int, progress: Progress
     return OnnxEmbedder(prepare(model, source, progress=progress), threads=threads)
 
 
-def _others() -> Mapping[str, EntryPoint]:
-    return {each.name: each for each in entry_points(group=EMBEDDERS)}
+def _others(group: str = EMBEDDERS) -> Mapping[str, EntryPoint]:
+    return {each.name: each for each in entry_points(group=group)}
 
 
 def _unknown(name: str, others: Mapping[str, EntryPoint]) -> UsageError:

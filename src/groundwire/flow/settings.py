@@ -16,6 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.core.errors import SettingError
+from groundwire.core.folding import DEFAULT, Folding
 from groundwire.core.types import Context, Fusion, Mode, Preset, Shape
 from groundwire.retrieval.search import PRESETS, SearchSettings
 
@@ -39,6 +40,8 @@ class IndexSettings(BaseModel):
     model_config = _STRICT
     context: Context = "passage"
     passage_tokens: int = Field(default=200, ge=1)
+    passage_words: bool = True
+    folding: Folding = DEFAULT
     commit_sentences: int = Field(default=4000, ge=1)
 
 
@@ -118,12 +121,48 @@ class JudgeOptions(BaseModel):
     seed: int = Field(default=0, ge=0)
 
 
+class ModelOptions(BaseModel):
+    """A language model behind an endpoint: ``[models.NAME]`` is called ``http:NAME``; its key is never a setting."""
+
+    model_config = _STRICT
+    base_url: str
+    model: str
+    key_variable: str = ""
+    context_tokens: int | None = Field(default=None, ge=1)
+    input_price: float | None = Field(default=None, ge=0)
+    output_price: float | None = Field(default=None, ge=0)
+    currency: str = "USD"
+    max_concurrency: int = Field(default=4, ge=1)
+    timeout_seconds: float = Field(default=120, gt=0)
+    connect_seconds: float = Field(default=0.9, gt=0)
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    extra: str = ""
+
+
+class TrafficOptions(BaseModel):
+    """How language models are called; a model's own ``max_concurrency`` counts as well."""
+
+    model_config = _STRICT
+    at_first: int = Field(default=2, ge=1)
+    at_once: int = Field(default=8, ge=1)
+    attempts: int = Field(default=6, ge=1)
+    timeout_seconds: float = Field(default=600, gt=0)
+    deadline_seconds: float | None = Field(default=None, gt=0)
+    failures_in_a_row: int = Field(default=10, ge=1)
+    pause_seconds: float = Field(default=30, ge=0)
+    seed: int = Field(default=0, ge=0)
+
+
 class Settings(BaseModel):
     """All settings; frozen, unknown names refused."""
 
     model_config = _STRICT
     archive: str = "groundwire.archive"
     embedder: str = "local:e5-small"
+    ledger: str = "groundwire.ledger"
+    prompts: str = ""
+    models: dict[str, ModelOptions] = {}
+    traffic: TrafficOptions = TrafficOptions()
     threads: int = Field(default=1, ge=1)
     read: ReadSettings = ReadSettings()
     index: IndexSettings = IndexSettings()

@@ -26,10 +26,17 @@ FIELDS: tuple[Field, ...] = get_args(Field)
 LONGEST_ID = 200
 _ENOUGH_TO_TELL = 1000
 """Characters from which the language is found where the data do not name it."""
+_DEEPEST_NAME = 4
 
 COMMON_NAMES: Mapping[Field, tuple[str, ...]] = {
-    "id": ("id", "doc_id", "document_id", "news_id", "article_id", "guid", "uuid", "_id"),
-    "title": ("title", "headline", "news_title", "heading", "標題", "标题", "新聞標題", "新闻标题"),
+    "id": (
+        "id", "doc_id", "document_id", "news_id", "article_id", "guid", "uuid", "_id", "編號", "编号",
+        "新聞編號", "新闻编号", "文章編號", "文章编号", "識別碼", "标识符",
+    ),
+    "title": (
+        "title", "headline", "news_title", "heading", "標題", "标题", "新聞標題", "新闻标题", "題目", "题目",
+        "主標題", "主标题",
+    ),
     "text": (
         "text", "body", "content", "article", "news_content", "article_body", "articlebody", "full_text", "fulltext",
         "body_text", "內容", "内容", "內文", "内文", "正文", "全文", "新聞內容", "新闻内容",
@@ -37,14 +44,21 @@ COMMON_NAMES: Mapping[Field, tuple[str, ...]] = {
     "published": (
         "published", "published_at", "publishedat", "publication_date", "pub_date", "pubdate", "date_published",
         "datepublished", "publish_date", "date", "datetime", "created_at", "timestamp", "發布日期", "發佈日期",
-        "发布日期", "日期", "發布時間", "发布时间",
+        "发布日期", "日期", "發布時間", "发布时间", "發佈時間", "時間", "时间", "刊登日期", "發表日期", "发表日期",
     ),
-    "source": ("source", "outlet", "publisher", "media", "press", "site", "sitename", "媒體", "媒体", "來源", "来源"),
+    "source": (
+        "source", "outlet", "publisher", "media", "press", "site", "sitename", "site_name", "source_name", "媒體",
+        "媒体", "來源", "来源", "新聞來源", "新闻来源", "出處", "出处",
+    ),
     "url": ("url", "link", "permalink", "web_url", "網址", "网址", "連結", "链接"),
     "language": ("language", "lang", "locale", "語言", "语言"),
 }  # fmt: skip
 """Names under which a field is recognised without a mapping, the preferred first; case, spaces and hyphens are free."""
 
+_NAMES_INSIDE = (
+    "name", "title", "label", "text", "rendered", "value", "#text", "$oid", "$date", "$numberLong", "url",
+    "名稱", "名称",
+)  # fmt: skip
 _LANGUAGES = {"zh-hant": "zh-TW", "zh-hk": "zh-TW", "zh-hans": "zh-CN", "zh-sg": "zh-CN"}
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -82,6 +96,10 @@ class Reader:
         """Whether an object has a text of its own, so that it is a document and not a wrapper around some."""
         return self._find("text", values, named=False)[1] is not None
 
+    def value(self, field: Field, values: Mapping[str, object]) -> object:
+        """The raw value of a field of a document, under its mapped name or a common one; None where there is none."""
+        return self._find(field, values, named=False)[1]
+
     def make(self, row: Row, *, origin: str, notes: tuple[str, ...] = ()) -> Made | Refused:
         """The document of a row, or why there is none.
 
@@ -92,7 +110,7 @@ class Reader:
         """
         found = {field: self._find(field, row.values, named=row.named) for field in FIELDS}
         raw = {field: value for field, (_, value) in found.items()}
-        text, identity = _as_text(raw["text"]), _as_id(raw["id"])
+        text, identity = _as_text(raw["text"]), _as_id(_name_in(raw["id"]))
         if isinstance(text, _Bad):
             return self._refuse(row, text)
         if isinstance(identity, _Bad):
@@ -103,11 +121,12 @@ class Reader:
             _as_line(raw["source"], "source", remarks=remarks),
         )
         url = _as_url(raw["url"], remarks)
-        language = _as_language(raw["language"], remarks) or detect_language(text[:_ENOUGH_TO_TELL])
-        reading = read_date(raw["published"], order=self.date_order)
-        if reading.reason and not _missing(raw["published"]):
+        language = _language_of(row, raw["language"], text=text, remarks=remarks)
+        day = _name_in(raw["published"])
+        reading = read_date(day, order=self.date_order)
+        if reading.reason and not _missing(day):
             remarks.append(f"date: {excerpt(reading.reason)}")
-        published = reading.value or date_in_address(url)
+        published = reading.value or (None if row.exported else date_in_address(url))
         if published and not reading.value:
             remarks.append("date: from the address")
         revision = content_hash(title, text, published=published, source=source, url=url)
@@ -120,10 +139,10 @@ class Reader:
             url=url,
             language=language,
             origin=origin,
-            notes=tuple(remarks),
+            notes=tuple(dict.fromkeys(remarks)),
         )
         taken = tuple((field, name) for field, (name, value) in found.items() if not _empty(value))
-        unread: DateState = "missing" if _missing(raw["published"]) else "unread"
+        unread: DateState = "missing" if _missing(day) else "unread"
         return Made(document, unread if published is None else "read", taken, revision)
 
     def _find(self, field: Field, values: Mapping[str, object], *, named: bool) -> tuple[str, object]:
@@ -191,6 +210,16 @@ def _plain(name: str) -> str:
 
 def _empty(value: object) -> bool:
     return value is None or value in ("", [], {})
+
+
+def _name_in(value: object) -> object:
+    """What an object or a list of one is called, as in ``{"source": {"name": …}}``; anything else as it is."""
+    for _ in range(_DEEPEST_NAME):
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        elif isinstance(value, Mapping):
+            value = next((value[key] for key in _NAMES_INSIDE if not _empty(value.get(key))), value)
+    return value
 
 
 def _missing(value: object) -> bool:
@@ -275,6 +304,7 @@ def _as_id(value: object) -> str | _Bad:
 
 def _as_line(value: object, field: str, *, remarks: list[str]) -> str:
     """One line of text with single spaces; a value that is none is left out, aloud."""
+    value = _name_in(value)
     if _empty(value):
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or not storable(str(value)):
@@ -290,6 +320,13 @@ def _as_url(value: object, remarks: list[str]) -> str:
         remarks.append(f"url left out: {excerpt(url)!r} is no web address")
         return ""
     return url
+
+
+def _language_of(row: Row, value: object, *, text: str, remarks: list[str]) -> str:
+    """What a row says, else what the text tells; of a row that groundwire wrote, what stands there."""
+    if row.exported and isinstance(value, str | None) and (not value or _LANGUAGE.fullmatch(value)):
+        return value or ""
+    return _as_language(value, remarks) or detect_language(text[:_ENOUGH_TO_TELL])
 
 
 def _as_language(value: object, remarks: list[str]) -> str:

@@ -30,7 +30,7 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-Format = Literal["jsonl", "json", "csv", "tsv", "markdown", "text", "html", "feed", "pdf", "mail"]
+Format = Literal["jsonl", "json", "csv", "tsv", "markdown", "text", "html", "feed", "pdf", "mail", "chroma"]
 
 SUFFIXES: Mapping[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
@@ -40,6 +40,10 @@ SUFFIXES: Mapping[str, Format] = {
 }  # fmt: skip
 """What folders and patterns are searched for; a file given by name is read whatever its suffix, by what it holds."""
 
+
+CHROMA = "chroma.sqlite3"
+"""The file that makes a folder one of Chroma; ``FOLDER#NAME`` asks for one of its collections."""
+_CHROMA_INDEX = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _OWN_SCHEMA = "groundwire.article/"
 _OWN_PAGE = re.compile(r'<meta name="generator" content="groundwire"')
@@ -76,6 +80,18 @@ def only_writer(folder: Path | None, *, wait_seconds: float = _WAIT_SECONDS) -> 
         yield
 
 
+def is_being_written(folder: Path | None) -> bool:
+    """Whether a process writes to an archive at this moment."""
+    if folder is None or not (folder / LOCK).exists():
+        return False
+    with (folder / LOCK).open("rb") as handle:
+        try:
+            _lock(handle.fileno())
+        except (BlockingIOError, PermissionError):
+            return True
+    return False
+
+
 def _wait_for(handle: int, folder: Path, *, wait_seconds: float) -> None:
     until = time.monotonic() + wait_seconds
     while True:
@@ -97,6 +113,8 @@ def find_files(paths: Iterable[str]) -> Iterator[tuple[Path, Format | Refused]]:
     for path in paths:
         if os.path.lexists(path):
             yield from _expand(Path(path), named=True)
+        elif "#" in path and _mode(split_collection(database := _collection_path(path))[0]):
+            yield database, "chroma"
         elif glob.has_magic(path):
             matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
             for match in matches:
@@ -107,6 +125,17 @@ def find_files(paths: Iterable[str]) -> Iterator[tuple[Path, Format | Refused]]:
             yield Path(path), Refused("missing", "does not exist")
 
 
+def split_collection(path: Path) -> tuple[Path, str]:
+    """The database and the collection behind a path that ``find_files`` gave; ``""`` for all collections."""
+    folder, (name, _, collection) = path.parent, path.name.partition("#")
+    return folder / name, collection
+
+
+def _collection_path(path: str) -> Path:
+    folder, _, collection = path.rpartition("#")
+    return Path(folder) / f"{CHROMA}#{collection}"
+
+
 def _expand(path: Path, *, named: bool) -> Iterator[tuple[Path, Format | Refused]]:
     suffix, mode = path.suffix.lower(), _mode(path)
     if stat.S_ISDIR(mode):
@@ -115,6 +144,8 @@ def _expand(path: Path, *, named: bool) -> Iterator[tuple[Path, Format | Refused
         yield path, Refused("unopened", "is no regular file that can be reached (a link to nothing, a pipe, a device)")
     elif suffix in SUFFIXES:
         yield path, SUFFIXES[suffix]
+    elif path.name == CHROMA:
+        yield path, "chroma"
     elif named:
         yield path, _format_by_content(path)
     else:
@@ -170,10 +201,17 @@ def _is_own_json(text: str) -> bool:
 
 def _list(folder: Path, *, into: list[Path]) -> list[tuple[Path, Format | Refused]]:
     try:
-        into.extend(sorted(folder.iterdir(), reverse=True))
+        entries = sorted(folder.iterdir(), reverse=True)
     except OSError as error:
         return [(folder, Refused("unopened", f"cannot be opened: {error.strerror}"))]
+    is_chroma = any(entry.name == CHROMA for entry in entries)
+    into.extend(entry for entry in entries if not (is_chroma and _is_of_chroma(entry)))
     return []
+
+
+def _is_of_chroma(path: Path) -> bool:
+    """Whether a neighbour of the database belongs to it: the folder of a vector index, or a journal."""
+    return _CHROMA_INDEX.fullmatch(path.name) is not None or path.name.startswith(f"{CHROMA}-")
 
 
 def _mode(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Text of a file to rows of raw fields: JSONL, JSON, CSV and TSV, Markdown and plain text.
+"""Text of a file to rows of raw fields: JSONL, JSON, CSV and TSV, and plain text.
 
 A row that cannot be read becomes a ``Refused`` with its line, and reading goes on. Nothing here knows what a document
 is; ``fields`` turns rows into documents.
@@ -16,10 +16,12 @@ from itertools import chain
 from reprlib import repr as shortened
 from typing import Literal
 
+from groundwire.retrieval.exported import SCHEMA
+
 RejectKind = Literal[
     "missing", "unopened", "skipped", "no_reader", "binary", "undecodable", "empty", "missing_extra", "bad_html",
     "bad_json", "not_an_object", "ragged", "bad_table", "bad_feed", "bad_pdf", "bad_mail", "encrypted",
-    "scanned", "no_text", "unstorable", "bad_id", "id_clash", "own_export",
+    "scanned", "no_text", "unstorable", "bad_id", "id_clash", "own_export", "bad_database",
 ]  # fmt: skip
 """Why something was not taken; ``skipped`` are hidden files, linked folders and archives inside a folder."""
 
@@ -34,7 +36,8 @@ _EXCERPT_CHARACTERS = 120
 class Row:
     """Raw fields of one document. ``place`` follows the path in its origin: ``:12``, ``[3]`` or ``""``.
 
-    ``named`` says that the reader itself named the fields, so that a mapping of the user does not apply.
+    ``named`` says that the reader itself named the fields, so that a mapping of the user does not apply. ``exported``
+    rows were written by groundwire: nothing in them is guessed anew.
     """
 
     values: Mapping[str, object]
@@ -42,6 +45,7 @@ class Row:
     place: str = ""
     named: bool = False
     notes: tuple[str, ...] = ()
+    exported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,26 +153,6 @@ def read_table(lines: Iterable[str], *, delimiters: str = ",;\t|") -> Iterator[F
         ended = rows.line_num + blank
 
 
-def read_markdown(text: str) -> Row:
-    """One document: ``key: value`` lines between two ``---`` give fields, else the first ``#`` heading the title.
-
-    The text is what follows the front matter, unchanged, heading included.
-    """
-    values: dict[str, object] = {}
-    front = _FRONT_MATTER.match(text)
-    if front:
-        for line in front["lines"].splitlines():
-            entry = _FRONT_ENTRY.match(line)
-            if entry:
-                values[entry["key"]] = entry["value"].strip().strip("\"'")
-        text = text[front.end() :]
-    heading = _HEADING.search(text)
-    if heading and "title" not in values:
-        values["title"] = heading["title"]
-    values["text"] = text
-    return Row(values, named=True)
-
-
 def read_plain(text: str) -> Row:
     """One document; a short first line before a blank line, not ended like a sentence, is its title and stays in it."""
     values: dict[str, object] = {"text": text}
@@ -187,9 +171,6 @@ def storable(text: str) -> bool:
     return True
 
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(?P<lines>(?:(?!---).*\r?\n){0,200}?)---[ \t]*(?:\r?\n|\Z)")
-_FRONT_ENTRY = re.compile(r"(?P<key>[A-Za-z][\w -]*?)[ \t]*:[ \t]+(?P<value>\S.*)$")
-_HEADING = re.compile(r"^#[ \t]+(?P<title>[^\r\n]*?\S)[ \t#]*\r?$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"\s*(?P<title>[^\r\n]*[^\s])[ \t]*\r?\n[ \t]*\r?\n")
 _FINAL = ".!?。！？…;；:：,，"
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -230,9 +211,17 @@ def _skip(text: str, position: int) -> int:
 
 def _as_row(value: object, *, line: int | None = None, place: str = "") -> Found:
     if isinstance(value, dict):
-        return Row(value, line, place)
+        exported = value.get("schema") == SCHEMA
+        return Row(value, line, place, named=exported, notes=_own_notes(value) if exported else (), exported=exported)
     hint = "; if the file is one JSON array, name it .json" if isinstance(value, list) else ""
     return Refused("not_an_object", f"{describe(value)}, not an object{hint}", line, excerpt(shortened(value)))
+
+
+def _own_notes(values: Mapping[str, object]) -> tuple[str, ...]:
+    """The notes of a document that was exported, each on one line."""
+    notes = values.get("notes")
+    held = notes if isinstance(notes, list) else []
+    return tuple(" ".join(note.split()) for note in held if isinstance(note, str) and storable(note))
 
 
 def describe(value: object) -> str:

@@ -2,97 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
 
 from groundwire.core.errors import ArchiveError
-from groundwire.core.ports import Counts, Embedder, Progress, VectorStore
+from groundwire.core.folding import folder as fold_function
+from groundwire.core.ports import Counts, Embedder, LastingStore, Progress, Snapshot, VectorStore
 from groundwire.core.text import count_tokens
 from groundwire.core.types import Context, Document, Hit, Passage, Sentence, Source
 from groundwire.retrieval.blend import stacked_vectors
-from groundwire.retrieval.corpus import PASSAGE_TOKENS, SPLITTER, revision, split_document
+from groundwire.retrieval.corpus import SPLITTER, revision, split_document
 from groundwire.retrieval.files import only_writer
+from groundwire.retrieval.manifest import Manifest
 from groundwire.retrieval.origins import HoldsFiles, Met, is_gone
 from groundwire.retrieval.search import SearchSettings, search
 
-FORMAT = 2
-"""Of the archives made here; 2: the texts of passages are kept for ``passage_words``. Older ones are read as well."""
 COMMIT_SENTENCES = 4000
 """Sentences a commit: large enough for the engine (at least 1,000), small enough to lose little when killed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """How an archive was made; another embedder, splitter or context does not fit into it."""
-
-    embedder: str
-    dimension: int
-    context: Context = "passage"
-    passage_tokens: int = PASSAGE_TOKENS
-    splitter: str = SPLITTER
-    engine: str = "memory"
-    format: int = FORMAT
-
-    def save(self, path: Path) -> None:
-        """Write the manifest, whole or not at all."""
-        draft = path.with_suffix(".tmp")
-        draft.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-        draft.replace(path)
-
-    @classmethod
-    def load(cls, path: Path) -> Manifest:
-        """Read a manifest; names that this version does not know are passed over.
-
-        Raises:
-            ArchiveError: it is not there, is broken, or is of a later format.
-        """
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise ArchiveError(f"{path.parent} is not an archive: it has no {path.name}") from error
-        except (OSError, ValueError, RecursionError) as error:
-            raise _unreadable(path, str(error)) from error
-        if not isinstance(found, dict):
-            raise _unreadable(path, "it holds no JSON object")
-        later = found.get("format")
-        if isinstance(later, int) and later > FORMAT:
-            raise ArchiveError(
-                f"{path.parent} has format {later}, this groundwire reads up to {FORMAT}; install a newer one"
-            )
-        for name, fits in _FITS.items():
-            if name in _REQUIRED and name not in found:
-                raise _unreadable(path, f"'{name}' is missing")
-            if name in found and not fits(found[name]):
-                raise _unreadable(path, f"'{name}' is {found[name]!r}")
-        return cls(**{name: found[name] for name in _FITS if name in found})
-
-
-def _unreadable(path: Path, why: str) -> ArchiveError:
-    return ArchiveError(f"{path} cannot be read ({why}); restore it or build the archive again")
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-_REQUIRED = ("embedder", "dimension")
-_FITS: Mapping[str, Callable[[object], bool]] = {
-    "embedder": _is_text,
-    "dimension": _is_count,
-    "context": lambda value: value in get_args(Context),
-    "passage_tokens": _is_count,
-    "splitter": _is_text,
-    "engine": _is_text,
-    "format": _is_count,
-}
-"""The names of a manifest and what may stand there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +71,13 @@ class Archive:
         manifest: Manifest,
         name: str = "",
         folder: Path | None = None,
+        pinned: str = "",
     ) -> None:
         """Join a store and an embedder that both fit the manifest.
 
         ``folder`` is where the archive lies, if it does on disk: one ``add`` or ``remove`` at a time writes there, and
-        another one waits up to half a minute for it.
+        another one waits up to half a minute for it. ``pinned`` names the snapshot that the store is, if it is one:
+        nothing is written to it.
 
         Raises:
             ArchiveError: the embedder is not the one that made the archive, or the store holds vectors of another size.
@@ -169,6 +99,7 @@ class Archive:
         self.manifest = manifest
         self.name = name
         self.folder = folder
+        self.pinned = pinned
 
     def add(
         self,
@@ -192,7 +123,9 @@ class Archive:
 
         Raises:
             ValueError: ``commit_sentences`` is below 1.
-            ArchiveError: the archive was cut into sentences by another splitter, or another process writes to it.
+            ArchiveError: the archive was cut into sentences by another splitter, is a snapshot, or another process
+                writes to it.
+            MissingExtra: its words are folded with something that is not installed.
         """
         if commit_sentences < 1:
             raise ValueError(f"commit_sentences is {commit_sentences}; it must be 1 or more")
@@ -201,7 +134,8 @@ class Archive:
                 f"{self.name or 'the archive'} was cut into sentences by '{self.manifest.splitter}', this groundwire "
                 f"uses '{SPLITTER}'. Search it as it is, or add all documents to a new archive."
             )
-        with only_writer(self.folder):
+        fold_function(self.manifest.folding)  # before anything is embedded
+        with self._writing():
             return self._add(documents, progress, size=commit_sentences)
 
     def _add(self, documents: Iterable[Document], progress: Progress | None, *, size: int) -> AddReport:
@@ -231,12 +165,84 @@ class Archive:
         A document whose file is still there comes back when the file is added again.
 
         Raises:
-            ArchiveError: another process writes to the archive.
+            ArchiveError: the archive is a snapshot, or another process writes to it.
         """
-        with only_writer(self.folder):
+        with self._writing():
             removed = self.store.remove(ids)
             self.store.finish()
         return removed
+
+    def compact(self) -> None:
+        """Make the archive as small and fast as it can be; what no snapshot needs is deleted. Takes a while.
+
+        Raises:
+            ArchiveError: the archive is a snapshot, its store cannot do it, or another process writes to it.
+        """
+        with self._writing():
+            self._lasting().compact()
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Keep the archive as it is now under a name: letters, digits, ``.``, ``_`` and ``-``, 100 at most.
+
+        Whatever is added, removed or compacted later, ``at(name)`` answers as the archive does now.
+
+        Raises:
+            UsageError: the name is not one, or is taken.
+            ArchiveError: as for ``compact``.
+        """
+        with self._writing():
+            return self._lasting().snapshot(name)
+
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """All snapshots by name, in order of name; none where the store cannot keep any."""
+        return self.store.snapshots() if isinstance(self.store, LastingStore) else {}
+
+    def forget_snapshot(self, name: str) -> None:
+        """Give a snapshot up; the next ``compact`` deletes what only it needed.
+
+        Raises:
+            ArchiveError: there is no such snapshot, or as for ``compact``.
+        """
+        with self._writing():
+            self._lasting().forget_snapshot(name)
+
+    def at(self, name: str) -> Archive:
+        """The archive as it was when a snapshot was taken; it is read only, and is closed by itself.
+
+        Raises:
+            ArchiveError: there is no such snapshot, or the store cannot keep any.
+        """
+        return Archive(
+            self._lasting().at(name),
+            self.embedder,
+            manifest=self.manifest,
+            name=f"{self.name}@{name}",
+            folder=self.folder,
+            pinned=name,
+        )
+
+    def facts(self) -> Mapping[str, str | int]:
+        """The state of the store in figures, see ``core.ports.LastingStore.facts``; nothing from one without any."""
+        return self.store.facts() if isinstance(self.store, LastingStore) else {}
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the only writer."""
+        if self.pinned:
+            raise ArchiveError(
+                f"{self.name} is the snapshot '{self.pinned}' and stays as it is. Write to the archive itself"
+            )
+        with only_writer(self.folder):
+            yield
+
+    def _lasting(self) -> LastingStore:
+        if not isinstance(self.store, LastingStore):
+            raise ArchiveError(
+                f"the store of {self.name or 'the archive'} keeps no snapshots and is not compacted"
+                if not self.pinned
+                else f"{self.name} is a snapshot: it has none of its own"
+            )
+        return self.store
 
     def missing(self) -> dict[str, str]:
         """Id -> origin of the documents that had files to themselves, of which none is there any more."""

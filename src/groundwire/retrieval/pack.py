@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import fsum
 
 from groundwire.core.errors import UsageError
 from groundwire.core.text import count_tokens, normalise, words
 from groundwire.core.types import Document, Dropped, Evidence, Hit, Sentence
+from groundwire.retrieval.copies import stories
 
 ENOUGH_SENTENCES = 8
 """How many sentences of the hits' mean length a budget must hold before neighbours are taken in."""
-_SHINGLE_WORDS = 4
-_SAME_STORY = 0.5
-"""The share of the shorter text's runs of words that two versions of one story have in common, at least."""
-_FEWEST_SHINGLES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,26 +101,6 @@ def header_of(document: Document) -> str:
     """The line that heads a document's sentences: title and date, as far as it has them."""
     day = f"({document.published.isoformat()})" if document.published else ""
     return " ".join(part for part in (document.title, day) if part)
-
-
-def stories(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Which documents are versions of one story (wire copy), as id -> the smallest id among its versions.
-
-    Two are where at least half of the shorter text's runs of four words stand in the other; versions of versions count.
-    """
-    story = {name: name for name in sorted(documents)}
-    runs = {name: _runs(documents[name].text) for name in story}
-    for one, other in combinations(story, 2):
-        fewer, more = sorted((runs[one], runs[other]), key=len)
-        if len(fewer) >= _FEWEST_SHINGLES and len(fewer & more) >= _SAME_STORY * len(fewer):
-            kept, gone = sorted((story[one], story[other]))
-            story = {name: kept if first == gone else first for name, first in story.items()}
-    return story
-
-
-def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    found = words(text)
-    return frozenset(zip(*(found[start:] for start in range(_SHINGLE_WORDS)), strict=False))
 
 
 class _Box:

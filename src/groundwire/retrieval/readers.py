@@ -16,9 +16,10 @@ from groundwire.core.encodings import HEAD_BYTES, decode, find_line_encoding, na
 from groundwire.core.errors import MissingExtra, UnreadableInput, UsageError
 from groundwire.core.ports import Progress
 from groundwire.core.types import Document
+from groundwire.retrieval.chroma import read_chroma
 from groundwire.retrieval.feeds import read_feed
 from groundwire.retrieval.fields import DateState, Field, Made, Reader, check_mapping
-from groundwire.retrieval.files import Format, find_files, is_own_export
+from groundwire.retrieval.files import Format, find_files, is_own_export, split_collection
 from groundwire.retrieval.formats import (
     Found,
     Refused,
@@ -27,10 +28,10 @@ from groundwire.retrieval.formats import (
     excerpt,
     read_json,
     read_lines,
-    read_markdown,
     read_table,
 )
 from groundwire.retrieval.mail import read_mail, read_text
+from groundwire.retrieval.marked import read_markdown
 from groundwire.retrieval.origins import file_origin, is_row, storable_path
 from groundwire.retrieval.pages import declared_encoding, read_page
 from groundwire.retrieval.printed import read_printed
@@ -38,7 +39,7 @@ from groundwire.retrieval.printed import read_printed
 REJECTS_KEPT = 10_000
 """Rejects that a report keeps word for word; the others are counted, and all of them go to ``rejects``."""
 _ROWS_A_STEP = 500
-_UNREMARKABLE = ("utf-8", "utf-8-sig", "pdf", "mail")
+_UNREMARKABLE = ("utf-8", "utf-8-sig", "pdf", "mail", "chroma")
 _MARKED_UP = ("html", "feed")
 _DELIMITERS: Mapping[Format, str] = {"csv": ",;\t|", "tsv": "\t,;|"}
 
@@ -223,10 +224,11 @@ class Reading:
         """The documents of one file; whatever goes wrong with it is a reject, and the next file is read."""
         tally = self._tally
         before, refused = tally.rows, tally.reasons.total()
-        origin = file_origin(path)
+        place, collection = split_collection(path) if form == "chroma" else (path, "")
+        origin = file_origin(place)
         try:
-            with path.open("rb") as handle:
-                for number, found in enumerate(self._find_rows(handle, form, origin=origin), start=1):
+            with place.open("rb") as handle:
+                for number, found in enumerate(self._find_rows(handle, form, origin=origin, part=collection), start=1):
                     if number % _ROWS_A_STEP == 0:
                         self._tell(done + handle.tell(), total, label=path.name)
                     document = self._take(path, found, origin=origin)
@@ -239,7 +241,11 @@ class Reading:
         if tally.rows == before:
             self._reject(path, Refused("empty", "holds no rows"))
 
-    def _find_rows(self, handle: BinaryIO, form: Format, *, origin: str) -> Iterator[Found]:
+    def _find_rows(self, handle: BinaryIO, form: Format, *, origin: str, part: str) -> Iterator[Found]:
+        if form == "chroma":
+            self._opened(origin, form)
+            yield from read_chroma(Path(handle.name), part, reader=self._reader)
+            return
         head = handle.read(HEAD_BYTES)
         handle.seek(0)
         binary = name_binary(head) if form != "pdf" else ""

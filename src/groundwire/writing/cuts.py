@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from groundwire.core.mentions import find_quotations
+from groundwire.core.quotations import MARKS, find_quotations, unclosed_marks
 from groundwire.core.sentences import split_sentences
 from groundwire.core.text import normalise
 from groundwire.core.types import Check, Span
@@ -61,13 +61,7 @@ _CUT_SHORT = re.compile(
 _GOES_ON = re.compile(r"\s*(?:not|never|no longer)\b|[不沒没未無无]")
 _STOP = re.compile(r"[.!?](?=['\"”’)]*\s+(?:[A-Z\"“‘']|$))|[。！？；\n]")
 _CLAUSE = re.compile(r"[,;](?!\d)|[，；]")
-_MARKS = '“”„‟「」『』«»‹›‚‛｢｣〝〞〟﹁﹂﹃﹄"＂'
-_SEEN = re.compile(
-    rf"[{_MARKS}](?<!\d[\"＂])|(?<!\w)‘(?!\d)|``|''"
-    r"|&(?:[lr][sd]quo|[bs]dquo|quot|[lr]s?aquo|apos|#3[49]|#x2[27])\b;?|</?q>",
-    re.IGNORECASE,
-)
-_INTERRUPTED = re.compile(rf"[\s{_MARKS}]*[,，][{_MARKS}](?P<said>[^{_MARKS}.!?。！？:：;；]{{1,60}})[{_MARKS}]\s*")
+_INTERRUPTED = re.compile(rf"[\s{MARKS}]*[,，][{MARKS}](?P<said>[^{MARKS}.!?。！？:：;；]{{1,60}})[{MARKS}]\s*")
 _SPEAKS = re.compile(r"\b(?:said|says|added|told|replied|asked)\b|[說说]|表示")
 _NOTED = re.compile(r"\W*(?:sic|emphasis (?:added|mine)|原文如此|原文|粗體為編輯所加|按)\W*", re.IGNORECASE)
 _POINTING = re.compile(
@@ -148,7 +142,7 @@ def _quoted_spans(text: str) -> tuple[Span, ...]:
 
 def _crosses(text: str, start: int, *, end: int) -> bool:
     """Whether a gap begins inside a quotation and ends outside it, or the reverse; words like ", he said, " aside."""
-    marks = [n for n in range(start, end) if text[n] in _MARKS]
+    marks = [n for n in range(start, end) if text[n] in MARKS]
     spans = _quoted_spans(text)
     through = any((s.start < start < s.end <= end) or (start <= s.start < end < s.end) for s in spans)
     known = {n for s in spans for n in (s.start, s.end - 1)} if marks else set()
@@ -214,20 +208,15 @@ def marks_gate(claim: str, sentences: Sequence[str]) -> tuple[Finding, ...]:
         claim: text of the claim.
         sentences: of the source; a mark inside one that the claim repeats whole is the source's own.
     """
-    mark, rest = _lone_mark(claim), claim
-    for sentence in sentences if mark else ():
+    alone, rest = unclosed_marks(claim), claim
+    for sentence in sentences if alone else ():
         whole = find_words(sentence.strip().rstrip(".。"), rest) if len(sentence) > _LONG else None
         rest = f"{rest[: whole.start]} {rest[whole.end :]}" if whole else rest
-    if not _lone_mark(rest):
+    if not alone or not unclosed_marks(rest):
         return ()
+    mark = claim[alone[0].start : alone[0].end]
     reason = "an unclosed or mixed quotation mark: what is quoted cannot be told"
     return (Finding(Check("quotation", mark, passed=False, reason=reason)),)
-
-
-def _lone_mark(text: str) -> str:
-    inside = _quoted_spans(text)
-    found = (m for m in _SEEN.finditer(text) if not any(s.start <= m.start() < s.end for s in inside))
-    return next((m.group() for m in found), "")
 
 
 # --- whole sentences --------------------------------------------------------------------------------------------------

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from groundwire.backends import lance_store, lance_tables
+from groundwire.backends import lance_reader, lance_store, lance_tables
+from groundwire.backends.lance_rows import Layout, rows_to_write
 from groundwire.backends.lance_store import LanceStore
 from groundwire.backends.memory_store import MemoryStore
 from groundwire.core.errors import ArchiveError, MissingExtra
+from groundwire.core.folding import folder
 from groundwire.core.types import Document, Filter, Sentence
 from groundwire.testing import Filing, check_holds, filing, put
 
@@ -47,13 +49,13 @@ def news(name: str, *texts: str, seed: int = 0) -> Filing:
 
 
 def tables_of(path: Path) -> tuple[Table, Table]:
-    return lance_tables.open_tables(str(path), dimension=16)
+    return lance_tables.open_tables(str(path), layout=Layout(16))
 
 
 def commit_documents_only(path: Path, one: Filing) -> None:
     """What a writer leaves that was killed between its two commits."""
     halves = one.vectors.astype(np.float16)
-    about, _ = lance_tables.rows_to_write([one.document], one.sentences, vectors=halves, revisions=[one.revision])
+    about, _ = rows_to_write([one.document], one.sentences, vectors=halves, revisions=[one.revision], layout=Layout(16))
     tables_of(path)[0].add(about)
 
 
@@ -270,7 +272,7 @@ def test_common_english_words_and_short_names_are_found(store: LanceStore) -> No
 def test_more_ties_than_can_be_settled_still_give_k_sentences(
     store: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance_store, "_WIDEST_TIE", 20)
+    monkeypatch.setattr(lance_reader, "_WIDEST_TIE", 20)
     own = news("a", *(["Rain."] * 400))
     put(store, [replace(own, vectors=np.tile(AXIS, (400, 1)))])
     for found in (store.dense(AXIS, k=5, where=EVERYTHING), store.lexical("rain", k=5, where=EVERYTHING)):
@@ -318,7 +320,7 @@ def test_vectors_are_indexed_from_ten_thousand_sentences_on_and_nothing_is_misse
 
 def test_a_large_archive_is_probed_deeper(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     put(store, [news("a", "One.")])
-    monkeypatch.setattr(lance_store, "_MANY_ROWS", 1)
+    monkeypatch.setattr(lance_reader, "_MANY_ROWS", 1)
     assert len(store.dense(AXIS, k=1, where=EVERYTHING)) == 1
 
 
@@ -402,6 +404,172 @@ def test_a_tagged_version_is_never_cleaned(path: Path) -> None:
         check_holds(store, [news("a", "Two.", "Three.", seed=2)])
         texts.checkout("keep")
         assert texts.count_rows() == 1
+
+
+# Layout
+
+
+def test_an_archive_keeps_the_layout_it_was_made_with_whatever_it_is_opened_with(path: Path) -> None:
+    LanceStore(path, dimension=16, folding="characters", passage_words=False).close()
+
+    with closing(LanceStore(path, dimension=16)) as store:
+        put(store, [news("a", "臺灣經濟", "Rain.")])
+        store.finish()
+        assert [one.sentence.text for one in store.lexical("台湾", k=3, where=EVERYTHING)] == ["臺灣經濟"]
+        assert (store.facts()["folding"], store.facts()["passage_words"]) == ("characters", 0)
+        with pytest.raises(ArchiveError, match="made without the words of passages"):
+            store.lexical("rain", k=3, where=EVERYTHING, unit="passage")
+    columns = tables_of(path)[1].schema.names
+    assert ("folded" in columns, "passage_text" in columns) == (True, False)
+
+
+def test_an_archive_of_an_older_format_goes_on_without_the_newer_columns(path: Path) -> None:
+    LanceStore(path, dimension=16).close()
+    tables_of(path)[1].drop_columns(["passage_text"])
+
+    with closing(LanceStore(path, dimension=16, folding="characters")) as store:
+        put(store, [news("a", "臺灣經濟", "Rain.")])
+        store.compact()
+        store.snapshot("one")
+        check_holds(store.at("one"), [news("a", "臺灣經濟", "Rain.")])
+        assert store.lexical("台湾", k=3, where=EVERYTHING) == ()
+        assert len(store.lexical("臺灣", k=3, where=EVERYTHING)) == 1
+        assert (store.facts()["folding"], store.facts()["passage_words"]) == ("", 0)
+
+
+def test_words_that_cannot_be_folded_here_are_not_written_and_not_searched_but_vectors_are(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "opencc", None)
+    folder.cache_clear()
+    with closing(LanceStore(path, dimension=16, folding="opencc:t2s")) as store:
+        with pytest.raises(MissingExtra, match="needs the extra 'zh'"):
+            put(store, [news("a", "One.")])
+        with pytest.raises(MissingExtra, match="needs the extra 'zh'"):
+            store.lexical("one", k=1, where=EVERYTHING)
+        check_holds(store, [])
+        assert store.dense(AXIS, k=1, where=EVERYTHING) == ()
+
+
+# Snapshots and compacting
+
+
+def test_a_snapshot_of_one_version_does_not_keep_those_after_it(path: Path) -> None:
+    rows = many(2_000)
+    with closing(LanceStore(path, dimension=16)) as store:
+        put(store, [rows])
+        store.snapshot("one")
+        store.compact()
+        alone = store.facts()
+        for seed in range(1, 6):
+            put(store, [replace(rows, vectors=np.roll(rows.vectors, seed, axis=0))])
+            store.finish()
+        grown = store.facts()
+        store.compact()
+        after = store.facts()
+        check_holds(store.at("one"), [rows])
+        store.forget_snapshot("one")
+        store.compact()
+        last = store.facts()
+    assert grown["versions"] > 10
+    assert (alone["versions"], after["versions"], last["versions"]) == (1, 2, 1)
+    assert after["bytes"] < 2.2 * alone["bytes"] < grown["bytes"]
+    assert last["bytes"] < 1.3 * alone["bytes"]
+
+
+def test_compacting_joins_the_parts_of_the_vector_index(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lance_tables, "EXACT_BELOW", 300)
+    put(store, [many(400)])
+    store.finish()
+    put(store, [news("a", "One.")])
+    store.finish()
+    assert (store.facts()["vector_index"], store.facts()["vector_parts"]) == ("IvfRq", 2)
+
+    store.snapshot("one")
+    store.compact()
+
+    assert (store.facts()["vector_parts"], store.facts()["unindexed"]) == (1, 0)
+    past = store.at("one")
+    query = many(400).vectors[7]
+    assert past.dense(query, k=1, where=EVERYTHING) == store.dense(query, k=1, where=EVERYTHING)
+
+
+def test_compacting_removes_what_a_killed_writer_left(store: LanceStore, path: Path) -> None:
+    whole = news("whole", "One.", "Two.")
+    put(store, [whole])
+    commit_documents_only(path, news("half", "Three."))
+
+    store.compact()
+
+    check_holds(store, [whole])
+    assert tables_of(path)[0].count_rows() == 1
+
+
+def test_a_snapshot_that_was_cut_off_is_not_there_and_can_be_made_again(store: LanceStore, path: Path) -> None:
+    put(store, [news("a", "One.")])
+    tables_of(path)[0].branches.create("half")
+    store.remove(["a"])
+    put(store, [news("b", "Two.")])
+
+    assert store.snapshots() == {}
+    with pytest.raises(ArchiveError, match="no snapshot 'half'"):
+        store.at("half")
+    store.snapshot("half")
+    check_holds(store.at("half"), [news("b", "Two.")])
+
+
+def test_compacting_drops_what_is_left_of_a_snapshot_that_was_cut_off(store: LanceStore, path: Path) -> None:
+    put(store, [news("a", "One.")])
+    store.snapshot("whole")
+    for table, name in zip(tables_of(path), ("made", "forgotten"), strict=True):
+        table.branches.create(name)
+
+    store.compact()
+
+    assert [sorted(table.branches.list()) for table in tables_of(path)] == [["whole"], ["whole"]]
+    check_holds(store.at("whole"), [news("a", "One.")])
+
+
+def test_a_snapshot_whose_place_is_taken_on_disk_says_so(store: LanceStore, path: Path) -> None:
+    put(store, [news("a", "One.")])
+    tables_of(path)[0].branches.create("half")
+    (path / "documents.lance" / "_refs" / "branches" / "half.json").unlink()
+
+    with pytest.raises(ArchiveError, match=r"the snapshot 'half' cannot be made .* take another name"):
+        store.snapshot("half")
+    store.snapshot("other")
+
+
+def test_another_process_sees_a_snapshot_and_reads_it_while_the_archive_is_compacted(
+    store: LanceStore, path: Path
+) -> None:
+    put(store, [news("a", "One.")])
+    store.snapshot("one")
+    with closing(LanceStore(path, dimension=16)) as other:
+        past = other.at("one")
+        put(store, [news("a", "Two.", seed=1)])
+        store.compact()
+        check_holds(past, [news("a", "One.")])
+        check_holds(other, [news("a", "Two.", seed=1)])
+        assert other.snapshots() == store.snapshots()
+
+
+def test_the_bytes_of_an_archive_are_those_of_its_files_on_this_machine(store: LanceStore, path: Path) -> None:
+    put(store, [news("a", "One.")])
+    assert store.facts()["bytes"] == size(path)
+    assert lance_tables.size_on_disk("s3://bucket/stories.archive") is None
+
+
+def test_a_file_that_goes_while_it_is_counted_is_not_counted(path: Path) -> None:
+    path.mkdir()
+    (path / "gone").symlink_to(path / "nothing")
+    (path / "there").write_bytes(b"four")
+    assert lance_tables.size_on_disk(str(path)) == 4
+
+
+def test_the_facts_of_an_archive_elsewhere_have_no_bytes(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lance_tables, "size_on_disk", lambda path: None if path else 0)
+    assert "bytes" not in store.facts()
 
 
 # Kill and concurrency

@@ -4,7 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from groundwire.backends.memory_store import MemoryStore, best_first, checked_query, checked_vectors
+from groundwire.backends.accepted import checked_query, checked_vectors
+from groundwire.backends.memory_store import MemoryStore, best_first
+from groundwire.core.errors import ArchiveError
 from groundwire.core.types import Document, Filter, Match, Sentence
 from groundwire.testing import filing, put
 
@@ -103,3 +105,28 @@ def test_a_put_that_does_not_fit_is_refused(
         checked_vectors(
             [Document(name, "x") for name in documents], sentences, vectors=vectors, revisions=revisions, dimension=4
         )
+
+
+def test_without_the_words_of_passages_only_sentences_are_searched() -> None:
+    store = MemoryStore(4, passage_words=False)
+    put(store, [filing(Document("a", ""), ("rain", "sun"), dimension=4)])
+
+    assert len(store.lexical("rain", k=3, where=EVERYTHING)) == 1
+    assert store.facts()["passage_words"] == 0
+    with pytest.raises(ArchiveError, match=r"made without the words of passages: leave search\.passage_words at 0"):
+        store.lexical("rain", k=3, where=EVERYTHING, unit="passage")
+
+
+def test_a_snapshot_folds_and_counts_as_the_store_does() -> None:
+    store = MemoryStore(4, precision="float32", folding="characters", passage_words=False)
+    put(store, [filing(Document("a", ""), ("經濟",), dimension=4)])
+    store.snapshot("x")
+
+    past = store.at("x")
+
+    assert [match.sentence.text for match in past.lexical("经济", k=3, where=EVERYTHING)] == ["經濟"]
+    assert past.vectors(["a:0-2"])["a:0-2"].tolist() == store.vectors(["a:0-2"])["a:0-2"].tolist()
+    for act in (past.compact, lambda: past.snapshot("y"), lambda: past.forget_snapshot("x")):
+        with pytest.raises(ArchiveError, match="the snapshot 'x' stays as it is"):
+            act()
+    assert past.snapshots() == {}

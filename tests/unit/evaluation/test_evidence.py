@@ -2,8 +2,8 @@
 
 import pytest
 
-from groundwire.core.types import Citation, Evidence, Hit, Sentence
-from groundwire.evaluation.evidence import answer_in_context
+from groundwire.core.types import Evidence, Gold, Hit, Sentence
+from groundwire.evaluation.evidence import answer_in_context, gold_in_context
 
 TEXT = "The river rose by 3.5 metres. The mayor, Ms Lin, left. 颱風淹沒了港口。"
 
@@ -56,7 +56,7 @@ def test_an_answer_must_stand_in_the_sentences_of_one_document(
 def test_a_place_must_be_covered_by_sentences_that_follow_each_other(
     spans: list[tuple[str, int, int]], place: tuple[int, int], expected: int
 ) -> None:
-    assert answer_in_context(evidence(*spans), [Citation(1, "a", *place)]) == expected
+    assert answer_in_context(evidence(*spans), [Gold("a", *place)]) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,10 +64,30 @@ def test_a_place_must_be_covered_by_sentences_that_follow_each_other(
     [
         ([], "no gold answer"),
         (["river", "?!"], "has no word or number"),
-        ([Citation(1, "a")], "runs from None to None"),
-        ([Citation(1, "a", 5, 5)], "runs from 5 to 5"),
+        ([Gold("a")], "runs from None to None"),
+        ([Gold("a", 5, 5)], "runs from 5 to 5"),
     ],
 )
-def test_gold_that_cannot_be_looked_for_is_refused(gold: list[str | Citation], said: str) -> None:
+def test_gold_that_cannot_be_looked_for_is_refused(gold: list[str | Gold], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         answer_in_context(evidence(FIRST), gold)
+
+
+@pytest.mark.parametrize(
+    ("spans", "places", "expected"),
+    [
+        ([FIRST], [(18, 28)], 1),
+        ([FIRST], [(18, 28), (30, 34)], 0.5),
+        ([FIRST, THIRD], [(18, 28), (30, 34), (55, 57)], 2 / 3),
+        ([], [(18, 28)], 0),
+    ],
+)
+def test_the_share_of_the_places_that_are_covered(
+    spans: list[tuple[str, int, int]], places: list[tuple[int, int]], expected: float
+) -> None:
+    assert gold_in_context(evidence(*spans), [Gold("a", *place) for place in places]) == expected
+
+
+def test_a_share_of_no_places_is_refused() -> None:
+    with pytest.raises(ValueError, match="no gold answer"):
+        gold_in_context(evidence(FIRST), [])

@@ -11,7 +11,7 @@ from scipy.stats import bootstrap
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Judgement, Outcome
-from groundwire.evaluation.stats import bootstrap_interval, summarise
+from groundwire.evaluation.stats import bootstrap_interval, holds_zero, in_words, paired_difference, summarise
 
 # Sakai's 20 x 3 example, times ten (CASES E5): the differences A - B on the grid of tenths.
 A = [7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1]
@@ -251,3 +251,63 @@ def test_refuses_two_values_of_one_item() -> None:
 def test_refuses_an_item_without_a_cluster() -> None:
     with pytest.raises(UsageError, match="1 items have no cluster: 2"):
         summarise([judgement("1", 10.0), judgement("2", 20.0)], clusters={"1": "c"})
+
+
+def test_a_paired_difference_has_the_interval_of_scipy() -> None:
+    rng = np.random.default_rng(0)
+    values, others = rng.uniform(0, 1, 60), rng.uniform(0, 1, 60)
+
+    found = paired_difference(values.tolist(), others.tolist(), seed=1)
+
+    wanted = bootstrap(
+        (values, others), lambda a, b, axis: (a - b).mean(axis=axis), paired=True, method="percentile", rng=rng
+    ).confidence_interval
+    assert found.mean == pytest.approx((values - others).mean())
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=0.006)
+
+
+def test_a_paired_difference_draws_whole_clusters() -> None:
+    values, others = [1.0, 1.0, 0.0, 0.0] * 10, [0.0] * 40
+    clusters = [place // 2 for place in range(40)]
+
+    clustered = paired_difference(values, others, clusters=clusters)
+
+    assert clustered == bootstrap_interval(values, clusters=clusters)
+    alone = paired_difference(values, others)
+    assert clustered.high - clustered.low > 1.2 * (alone.high - alone.low)
+
+
+def test_a_pair_counts_where_both_are_scored() -> None:
+    found = paired_difference([1, None, 3, 4], [1, 1, None, 2])
+
+    assert (found.mean, found.n, found.unscored) == (1, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "others", "said"),
+    [
+        ([1], [1, 2], "1 values cannot be paired with 2 others"),
+        ([math.nan], [1], "value 0 is nan"),
+        ([1, 2], [1, math.inf], "value 1 is inf"),
+    ],
+)
+def test_pairs_that_do_not_fit_are_refused(values: list[float], others: list[float], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        paired_difference(values, others)
+
+
+@pytest.mark.parametrize(
+    ("values", "zero", "words"),
+    [
+        ([1, 2, 3], False, "above the old one"),
+        ([-1, -2, -3], False, "below the old one"),
+        ([-1, 0, 1], True, "no difference from the old one"),
+        ([0, 0, 0], True, "no difference from the old one"),
+        ([1], None, "undecided against the old one: too few clusters"),
+    ],
+)
+def test_words_say_what_the_interval_allows(values: list[float], zero: bool | None, words: str) -> None:
+    found = paired_difference(values, [0] * len(values))
+
+    assert holds_zero(found) is zero
+    assert in_words(found, "the old one") == words

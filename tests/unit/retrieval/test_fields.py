@@ -43,6 +43,32 @@ def test_takes_common_names_in_english_and_chinese() -> None:
     assert any("民國" in note for note in chinese.document.notes)
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"編號": "n-1", "標題": "甲", "來源": "丙", "日期": "2024年5月6日"}, ("n-1", "甲", "丙", date(2024, 5, 6))),
+        ({"编号": 7, "题目": "甲", "出处": "丙", "发表日期": "2024/5/6"}, ("7", "甲", "丙", date(2024, 5, 6))),
+        ({"id": "a", "source": {"id": None, "name": "Post"}}, ("a", "", "Post", None)),
+        ({"id": "a", "source": [{"name": "Post"}]}, ("a", "", "Post", None)),
+        ({"id": "a", "publisher": {"@type": "Organization", "name": "Post"}}, ("a", "", "Post", None)),
+        ({"id": "a", "source": ["Post"], "title": {"rendered": "T"}}, ("a", "T", "Post", None)),
+        ({"_id": {"$oid": "5f"}, "date": {"$date": "2024-05-06T00:00:00Z"}}, ("5f", "", "", date(2024, 5, 6))),
+        (
+            {"_id": {"$oid": "5f"}, "date": {"$date": {"$numberLong": "1714953600000"}}},
+            ("5f", "", "", date(2024, 5, 6)),
+        ),
+        ({"id": "a", "source": {"名稱": "中央社"}}, ("a", "", "中央社", None)),
+        ({"id": "a", "source": {}, "title": []}, ("a", "", "", None)),
+    ],
+)
+def test_fields_under_chinese_names_and_inside_objects_are_found(
+    values: dict[str, object], expected: tuple[str, str, str, date | None]
+) -> None:
+    document = made({"text": "One.", **values}).document
+
+    assert (document.id, document.title, document.source, document.published) == expected
+
+
 def test_prefers_the_first_common_name_that_holds_something() -> None:
     assert made({"content": "b", "text": "a"}).document.text == "a"
     assert made({"content": "b", "text": ""}).document.text == "b"
@@ -221,7 +247,9 @@ def test_the_order_of_dates_is_used() -> None:
     [
         ("title", "  a\n\tb\x1b ", "a b", False),
         ("title", 2024, "2024", False),
-        ("title", ["a"], "", True),
+        ("title", ["a"], "a", False),
+        ("title", ["a", "b"], "", True),
+        ("source", {"other": 1}, "", True),
         ("title", True, "", True),
         ("title", "\ud800", "", True),
         ("source", Clash(), "", True),

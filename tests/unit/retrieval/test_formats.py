@@ -17,7 +17,6 @@ from groundwire.retrieval.formats import (
     excerpt,
     read_json,
     read_lines,
-    read_markdown,
     read_plain,
     read_table,
     storable,
@@ -69,7 +68,7 @@ def test_objects_come_back_from_lines_and_from_an_array(rows: list[dict[str, obj
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    found = [*as_json(text), *read_lines(io.StringIO(text)), *as_table(text), read_markdown(text), read_plain(text)]
+    found = [*as_json(text), *read_lines(io.StringIO(text)), *as_table(text), read_plain(text)]
 
     assert all(isinstance(item, Row | Refused) for item in found)
 
@@ -189,33 +188,6 @@ def test_what_the_csv_module_writes_comes_back(rows: list[tuple[str, str]]) -> N
 
     kept = [row for row in rows if storable("".join(row))]
     assert [tuple(item.values.values()) for item in found if isinstance(item, Row)] == kept
-
-
-def test_front_matter_gives_fields_and_leaves_the_text() -> None:
-    row = read_markdown(
-        '---\r\ntitle: "A: b"\r\ndate: 2024-05-06\r\ntags: [x]\r\n- no entry\r\n---\r\n# Head\r\n\r\nBody.\r\n'
-    )
-
-    assert row.values == {"title": "A: b", "date": "2024-05-06", "tags": "[x]", "text": "# Head\r\n\r\nBody.\r\n"}
-    assert row.named
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("# One ##\n\nBody", "One"),
-        ("Intro\n\n# One\n# Two\n", "One"),
-        ("#hashtag\n## Two\n", None),
-        ("---\nnever: closed\n# One\n", "One"),
-        ("No heading", None),
-        ("---\n---\nBody", None),
-    ],
-)
-def test_the_first_heading_is_the_title_of_markdown(text: str, title: str | None) -> None:
-    row = read_markdown(text)
-
-    assert row.values.get("title") == title
-    assert str(row.values["text"]) in text
 
 
 @pytest.mark.parametrize(

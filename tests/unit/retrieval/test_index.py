@@ -1,6 +1,6 @@
-"""The life of an archive: adding, adding again, editing, crashing, moving; and its manifest."""
+"""The life of an archive: adding, adding again, editing, crashing, moving, snapshots."""
 
-import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from groundwire.backends.hash_embedder import HashEmbedder
 from groundwire.backends.memory_store import MemoryStore
-from groundwire.core.errors import ArchiveError
+from groundwire.core.errors import ArchiveError, MissingExtra
+from groundwire.core.folding import folder
 from groundwire.core.types import Document, Filter
 from groundwire.retrieval.corpus import split_document
-from groundwire.retrieval.index import AddReport, Archive, Manifest
+from groundwire.retrieval.index import AddReport, Archive
+from groundwire.retrieval.manifest import Manifest
 from groundwire.retrieval.readers import read_documents
+from groundwire.retrieval.search import SearchSettings
 
 EMBEDDER = HashEmbedder(32)
 MANIFEST = Manifest(EMBEDDER.id, 32)
@@ -566,78 +569,81 @@ def test_a_closed_archive_has_given_back_its_memory() -> None:
     assert archive.counts().documents == 0
 
 
-def test_a_manifest_comes_back_as_it_was_saved(tmp_path: Path) -> None:
-    manifest = Manifest(
-        "local:e5-small", 384, context="exact", passage_tokens=120, splitter="other+2", engine="lance 1"
-    )
-
-    manifest.save(tmp_path / "manifest.json")
-
-    assert Manifest.load(tmp_path / "manifest.json") == manifest
-    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+# Life: snapshots, compacting, what is read only
 
 
-def test_a_manifest_without_the_newer_names_has_their_defaults_and_unknown_names_are_passed_over(
-    tmp_path: Path,
+def test_a_snapshot_of_an_archive_answers_as_it_did_and_is_read_only() -> None:
+    archive = new_archive()
+    archive.add([Document("a", "The river rose."), Document("b", "The bank closed.")])
+
+    taken = archive.snapshot("before")
+    archive.add([Document("a", "The river fell."), Document("c", "Rain came.")])
+    archive.remove(["b"])
+    archive.compact()
+
+    past = archive.at("before")
+    assert (taken.documents, taken.sentences) == (2, 2)
+    assert dict(archive.snapshots()) == {"before": taken}
+    assert texts(past) == ["The bank closed.", "The river rose."]
+    assert past.search("bank", k=1)[0].sentence.text == "The bank closed."
+    assert past.name == "stories.archive@before"
+    assert texts(archive) == ["Rain came.", "The river fell."]
+    for write in (lambda: past.add([Document("d", "New.")]), lambda: past.remove(["a"]), past.compact):
+        with pytest.raises(ArchiveError, match=r"stories\.archive@before is the snapshot 'before' and stays as it is"):
+            write()
+    past.close()
+    archive.forget_snapshot("before")
+    assert archive.snapshots() == {}
+    with pytest.raises(ArchiveError, match="no snapshot 'before'"):
+        archive.at("before")
+
+
+def test_the_state_of_the_store_is_part_of_what_an_archive_can_say() -> None:
+    archive = new_archive()
+    archive.add([Document("a", "One.")])
+
+    facts = archive.facts()
+
+    assert (facts["folding"], facts["passage_words"], facts["snapshots"], facts["vector_index"]) == ("", 1, 0, "none")
+    assert facts["bytes"] > 64 * 2
+
+
+class Passing:
+    """A store of somebody else's that keeps no snapshots: everything but what makes one last."""
+
+    def __init__(self, inner: MemoryStore) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> object:
+        if name in ("compact", "snapshot", "snapshots", "forget_snapshot", "at", "facts"):
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
+def test_a_store_without_snapshots_is_as_good_as_before_and_says_what_it_cannot_do() -> None:
+    archive = Archive(Passing(MemoryStore(64)), EMBEDDER, manifest=MANIFEST)
+    archive.add([Document("a", "One.")])
+
+    assert (archive.snapshots(), archive.facts()) == ({}, {})
+    for act in (archive.compact, lambda: archive.snapshot("x"), lambda: archive.forget_snapshot("x")):
+        with pytest.raises(ArchiveError, match="the store of the archive keeps no snapshots and is not compacted"):
+            act()
+    with pytest.raises(ArchiveError, match="keeps no snapshots"):
+        archive.at("x")
+    past = Archive(Passing(MemoryStore(64)), EMBEDDER, manifest=MANIFEST, name="a@x", pinned="x")
+    with pytest.raises(ArchiveError, match="a@x is a snapshot: it has none of its own"):
+        past.at("y")
+
+
+def test_words_that_cannot_be_folded_here_are_refused_before_anything_is_embedded(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (tmp_path / "manifest.json").write_text('{"embedder": "hash:32", "dimension": 32, "colour": "blue"}')
+    monkeypatch.setitem(sys.modules, "opencc", None)
+    folder.cache_clear()
+    archive = new_archive(MemoryStore(64, folding="opencc:t2s"), folding="opencc:t2s")
 
-    assert Manifest.load(tmp_path / "manifest.json") == MANIFEST
-
-
-@pytest.mark.parametrize(
-    ("content", "named"),
-    [
-        ("", "cannot be read"),
-        ("{", "cannot be read"),
-        ("[1, 2]", "no JSON object"),
-        ("null", "no JSON object"),
-        ("[" * 100_000, "cannot be read"),
-        ('{"dimension": 32}', "'embedder' is missing"),
-        ('{"embedder": "hash:32"}', "'dimension' is missing"),
-        ('{"embedder": "hash:32", "dimension": "32"}', "'dimension' is '32'"),
-        ('{"embedder": "hash:32", "dimension": true}', "'dimension' is True"),
-        ('{"embedder": "", "dimension": 32}', "'embedder' is ''"),
-        ('{"embedder": "hash:32", "dimension": 32, "context": "pool"}', "'context' is 'pool'"),
-        ('{"embedder": "hash:32", "dimension": 32, "context": []}', "'context' is []"),
-        ('{"embedder": "hash:32", "dimension": 32, "passage_tokens": 0}', "'passage_tokens' is 0"),
-        ('{"embedder": "hash:32", "dimension": 32, "format": "2"}', "'format' is '2'"),
-    ],
-)
-def test_a_broken_manifest_is_refused_with_what_is_wrong(tmp_path: Path, content: str, named: str) -> None:
-    path = tmp_path / "manifest.json"
-    path.write_text(content)
-
-    with pytest.raises(ArchiveError) as caught:
-        Manifest.load(path)
-
-    assert named in str(caught.value)
-    assert "build the archive again" in str(caught.value)
-
-
-def test_a_manifest_that_is_no_text_or_no_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_bytes(b"\xff\xfe\x00{")
-
-    for path in (tmp_path / "manifest.json", tmp_path):
-        with pytest.raises(ArchiveError, match="cannot be read"):
-            Manifest.load(path)
-
-
-def test_a_missing_manifest_says_that_there_is_no_archive(tmp_path: Path) -> None:
-    with pytest.raises(ArchiveError, match=r"is not an archive: it has no manifest\.json"):
-        Manifest.load(tmp_path / "manifest.json")
-
-
-def test_a_manifest_of_an_older_format_is_read_and_keeps_it(tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text('{"embedder": "hash:32", "dimension": 32, "format": 1}')
-
-    assert Manifest.load(tmp_path / "manifest.json").format == 1
-    assert Manifest("hash:32", 32).format == 2
-
-
-@pytest.mark.parametrize("content", [{"format": 3, "embedder": "hash:32", "dimension": 32}, {"format": 9}])
-def test_a_later_format_asks_for_a_newer_groundwire(tmp_path: Path, content: dict[str, object]) -> None:
-    (tmp_path / "manifest.json").write_text(json.dumps(content))
-
-    with pytest.raises(ArchiveError, match="install a newer one"):
-        Manifest.load(tmp_path / "manifest.json")
+    with pytest.raises(MissingExtra, match=r"folding words with 'opencc:t2s' needs the extra 'zh'"):
+        archive.add(iter([Document("a", "One.")]))
+    with pytest.raises(MissingExtra, match="zh"):
+        archive.search("one", settings=SearchSettings(mode="lexical"))
+    assert archive.search("one", settings=SearchSettings(mode="dense")) == ()

@@ -13,15 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.backends.hash_embedder import HashEmbedder
+from groundwire.backends.lance_rows import PASSAGE_TEXT
 from groundwire.backends.lance_store import LanceStore
-from groundwire.backends.lance_tables import PASSAGE_TEXT
 from groundwire.backends.memory_store import MemoryStore
 from groundwire.core.errors import ArchiveError
 from groundwire.core.ports import VectorStore
 from groundwire.core.text import normalise
 from groundwire.core.types import Document, Filter, Sentence
-from groundwire.retrieval.index import Archive, Manifest
+from groundwire.retrieval.index import Archive
 from groundwire.retrieval.lexical import Words, holding, holds, phrases
+from groundwire.retrieval.manifest import Manifest
 from groundwire.retrieval.search import PRESETS, SearchSettings
 from groundwire.testing import filing, put
 
@@ -146,7 +147,7 @@ def test_an_archive_of_format_1_goes_on_as_it_was_and_refuses_the_words_of_passa
     assert archive.counts().documents == 6
     assert archive.search("hail", k=1)[0].sentence.text == "Hail came late."
     with pytest.raises(
-        ArchiveError, match=r"made before .* leave search\.passage_words at 0, or add the documents to a new"
+        ArchiveError, match=r"made without the words of passages: leave search\.passage_words at 0, or add"
     ):
         archive.search("hail", settings=PRESETS["best"])
     archive.close()

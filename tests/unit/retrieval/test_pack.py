@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Document, Evidence, Hit, Sentence
-from groundwire.retrieval.pack import PackSettings, pack, stories
+from groundwire.retrieval.pack import PackSettings, pack
 
 
 def hit(rank: int, document: str, start: int, text: str) -> Hit:
@@ -142,21 +142,6 @@ OTHER = (
     "A report of our own: residents near the harbour told this newspaper that they had waited for hours before anyone "
     "came, and that the bridge had been closed long before the city government said so in public."
 )
-
-
-def test_versions_of_one_story_are_found_whatever_was_cut_or_put_in_front() -> None:
-    texts = {
-        "d": STORY,
-        "b": "TAINAN (Agency) - " + STORY,
-        "c": STORY.replace("3 metres", "4 metres").partition("The mayor")[0],
-        "own": OTHER,
-        "short": "The river rose.",
-        "short too": "The river rose.",
-    }
-
-    found = stories({name: document(name, text=text) for name, text in texts.items()})
-
-    assert found == {"b": "b", "c": "b", "d": "b", "own": "own", "short": "short", "short too": "short too"}
 
 
 def test_a_cap_of_a_story_counts_all_its_versions() -> None:

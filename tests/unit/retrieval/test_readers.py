@@ -97,7 +97,7 @@ def test_a_folder_of_single_documents_is_read_in_order(tmp_path: Path) -> None:
     documents = everything(reading)
 
     assert [d.title for d in documents] == ["From the front", "Headline", "Page"]
-    assert documents[0].text == "# Heading\n\nBody.\r\n"
+    assert documents[0].text == "Heading\n\nBody."
     assert (documents[0].published, documents[0].source) == (date(2024, 5, 6), "Post")
     assert documents[1].text == "Headline\n\nThe story of the day."
     assert [d.origin for d in documents] == [str(tmp_path / name) for name in ("a.md", "b.txt", "c.html")]

@@ -16,7 +16,8 @@ from groundwire.backends.hash_embedder import HashEmbedder
 from groundwire.backends.memory_store import MemoryStore
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Document, Filter, Hit, Match, Preset, Sentence
-from groundwire.retrieval.index import Archive, Manifest
+from groundwire.retrieval.index import Archive
+from groundwire.retrieval.manifest import Manifest
 from groundwire.retrieval.search import PRESETS, SearchSettings, preset
 
 TEXTS = (
