@@ -5,12 +5,13 @@ CORE := .venv-core/bin
 DEMO ?= demo
 WORKERS ?= 2
 
-.PHONY: help install models demo test check test-core lock format clean
+.PHONY: help install models demo test check test-core test-models lock format clean
 
 help:
 	@echo "make demo      a sample archive indexed, two articles written and checked ($(DEMO)/)"
 	@echo "make test      everything that CI checks"
 	@echo "make check     the same without the run that has no extras"
+	@echo "make test-models   the tests on the 0.5B and 1.5B models (1.6 GB, minutes)"
 	@echo "make install   only the virtual environment"
 	@echo "make models    the embedder, fetched and converted once (about 91 MB)"
 	@echo "make lock      write requirements/*.lock anew after a change of pyproject.toml"
@@ -50,8 +51,17 @@ check: .venv/model-ready
 	$(CORE)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
+# Minutes on one core, and 1.6 GB of models at the first time.
+.venv/large-models-ready: .venv/model-ready
+	$(BIN)/groundwire models pull qwen2.5-coder-0.5b
+	$(BIN)/groundwire models pull qwen2.5-coder-1.5b
+	@touch $@
+
+test-models: .venv/large-models-ready
+	$(BIN)/pytest -q -m models
+
 test-core: .venv-core/ready
-	$(CORE)/pytest -q -n $(WORKERS) -m "not integration"
+	$(CORE)/pytest -q -n $(WORKERS) -m "not integration and not models"
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .

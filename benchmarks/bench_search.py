@@ -3,6 +3,7 @@
 Run, one set after another, then all together:
     python benchmarks/bench_search.py measure qa-xquad-en [--contexts passage,exact,pooled_rest,pooled] [--most 800]
     python benchmarks/bench_search.py report
+    python benchmarks/bench_search.py tables    (writes those of docs/method/paretorag.md anew from the results)
 
 ``measure`` makes an archive of the set (vectors are kept in the cache folder, so that a text is encoded once), asks a
 sample of its questions in every way, and keeps the value of every question in the cache folder. ``report`` makes the
@@ -18,8 +19,9 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +36,7 @@ from groundwire.flow.settings import Settings
 from groundwire.retrieval.index import Archive
 from groundwire.retrieval.search import SearchSettings
 from question_sets import CACHE, SETS, CachedEmbedder, QuestionSet, load
-from record import save_result
+from record import RESULTS, save_result
 
 KEPT = CACHE.parent / "bench_search"
 SEED = 20261130
@@ -45,6 +47,8 @@ MEASURES = (
     *(f"{kind}@{budget}" for budget in BUDGETS for kind in ("answer_in_context", "gold_in_context", "evidence_tokens")),
 )  # fmt: skip
 OBJECTIVES = ("recall@5", "answer_in_context@300")
+COMPARED = ("dense 0.5", "dense 0.8", "dense 1.0", "default")
+"""What contexts are compared in."""
 KIN = ({"qa-xquad-en", "qa-xquad-zh", "qa-squad", "pooled-wikipedia"}, {"qa-nq", "pooled-wikipedia"},
        {"qa-hotpot", "pooled-wikipedia"})  # fmt: skip
 """Sets that share documents: none of them has a say in what is chosen for another of its kind."""
@@ -101,7 +105,7 @@ def run(name: str, *, contexts: Sequence[Context], most: int, threads: int) -> N
 
 def _measure(archive: Archive, found: QuestionSet, questions: Sequence, *, context: str) -> None:
     placed, unscored = place_questions(archive, questions)
-    tried = ways() if context == "passage" else tuple(way for way in ways() if way.name.startswith(("dense", "hybrid")))
+    tried = ways() if context == "passage" else tuple(way for way in ways() if way.name in COMPARED)
     started = time.process_time()
     got = outcomes(archive, placed, ways=tried, measures=[measure(one) for one in MEASURES], settings=Settings())
     print(f"  {len(placed)} questions x {len(tried)} ways in {time.process_time() - started:.0f} s CPU", flush=True)
@@ -265,7 +269,7 @@ def _contexts(names: Sequence[str]) -> dict[str, object]:
                             kept.column(way, one), exact.column("dense 0.8", one), to="exact 0.8"
                         ),
                     }
-                    for way in ("dense 0.5", "dense 0.8", "dense 1.0")
+                    for way in COMPARED
                     for one in ("recall@1", "recall@5", "answer_in_context@300")
                 },
             }
@@ -286,8 +290,139 @@ def report() -> None:
     save_result("search", figures, seed=SEED)
 
 
+PAGE = RESULTS.parents[1] / "docs" / "method" / "paretorag.md"
+
+
+def tables(figures: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The tables of the page, by name."""
+    sets = figures["sets"]
+    return {
+        "sets": [
+            "| set | documents | sentences | questions (articles) | left out |",
+            "| --- | ---: | ---: | ---: | ---: |",
+            *(
+                f"| {name} | {one['documents']:,} | {one['sentences']:,} | {one['questions']:,} of {one['of']:,} "
+                f"({one['articles']}) | {one['left_out']:,} without certain gold, {one['unscored']} unscored |"
+                for name, one in sets.items()
+            ),
+        ],
+        **{f"answer in context {budget}": _answer_table(sets, budget) for budget in BUDGETS},
+        "recall": _recall_table(sets),
+        "weight": _weight_table(sets),
+        "tokens": _token_table(sets),
+        "chosen": _chosen_table(figures),
+        "contexts": _context_table(figures["contexts"]),
+    }
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _heads(*names: str) -> list[str]:
+    return [_row(*names), _row("---", *["---:"] * (len(names) - 1))]
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def _with(cell: Mapping[str, Any]) -> str:
+    return f"{_short(cell['mean'])} [{_short(cell['low'])}, {_short(cell['high'])}]"
+
+
+def _signed(cell: Mapping[str, Any]) -> str:
+    """A difference; in bold where its interval does not hold 0."""
+    mean, low, high = (f"{cell[name]:+.3f}".replace("0.", ".", 1) for name in ("mean", "low", "high"))
+    text = f"{mean} [{low}, {high}]"
+    return text if cell["low"] <= 0 <= cell["high"] else f"**{text}**"
+
+
+def _answer_table(sets: Mapping[str, Any], budget: int) -> list[str]:
+    measured = f"answer_in_context@{budget}"
+    lines = _heads("set", "passages", *(f"{way} − passages" for way in NAMED[1:]))
+    for name, one in sets.items():
+        others = (_signed(one["presets"][way]["against passages"][measured]) for way in NAMED[1:])
+        lines.append(_row(name, _with(one["presets"]["passages"][measured]), *others))
+    return lines
+
+
+def _recall_table(sets: Mapping[str, Any]) -> list[str]:
+    lines = _heads("set", *(f"{way} R@1 / R@5" for way in ("sentences", "pareto", "default", "best")))
+    for name, one in sets.items():
+        cells = (
+            f"{_short(one['presets'][way]['recall@1']['mean'])} / {_with(one['presets'][way]['recall@5'])}"
+            for way in ("sentences", "pareto", "default", "best")
+        )
+        lines.append(_row(name, *cells))
+    return lines
+
+
+def _weight_table(sets: Mapping[str, Any]) -> list[str]:
+    lines = _heads("set", *map(str, WEIGHTS), "0.8 − 1.0", "0.5 − 1.0")
+    for name, one in sets.items():
+        curve = one["weight"]
+        points = (_short(curve[str(weight)]["recall@5"]["mean"]) for weight in WEIGHTS)
+        ends = (_signed(curve[weight]["recall@5 against 1.0"]) for weight in ("0.8", "0.5"))
+        lines.append(_row(name, *points, *ends))
+    return lines
+
+
+def _token_table(sets: Mapping[str, Any]) -> list[str]:
+    lines = _heads(
+        "set", *(f"{way} {budget}" for budget in BUDGETS for way in ("passages", "pareto", "best")), "encoder, index"
+    )
+    for name, one in sets.items():
+        spent = (
+            f"{one['presets'][way][f'evidence_tokens@{budget}']['mean']:.0f}"
+            for budget in BUDGETS
+            for way in ("passages", "pareto", "best")
+        )
+        lines.append(_row(name, *spent, f"{one['index_tokens']:,}"))
+    return lines
+
+
+def _chosen_table(figures: Mapping[str, Any]) -> list[str]:
+    lines = _heads(
+        "set", "chosen on", "setting (folds)", "held out", "− pareto", "− default", "− best", "− sentence alone"
+    )
+    for name, one in figures["sets"].items():
+        for label, found in (
+            ("weight alone", one["weight chosen on the other articles"]),
+            ("other articles", one["chosen on the other articles"]["recall@5"]),
+        ):
+            picks = ", ".join(f"{way} ({count})" for way, count in found["picks"].items())
+            minus = (_signed(found["minus"][other]) for other in ("pareto", "default", "best", "sentences"))
+            lines.append(_row(name, label, picks, _with(found["held_out"]), *minus))
+        across = figures["chosen on the other sets"][name]["recall@5"]
+        minus = (_signed(across["minus"][other]) for other in ("pareto", "default", "best", "sentences"))
+        lines.append(_row(name, "other sets", across["chosen"], _with(across["mean"]), *minus))
+    return lines
+
+
+def _context_table(contexts: Mapping[str, Any]) -> list[str]:
+    lines = _heads("set", "context", "encoder's tokens", *(f"{way}: R@5 (− exact 0.8)" for way in COMPARED))
+    for name, held in contexts.items():
+        for context, one in held.items():
+            cells = (
+                f"{_short(one[f'{way}, recall@5']['mean'])} ({_signed(one[f'{way}, recall@5']['minus exact 0.8'])})"
+                for way in COMPARED
+            )
+            lines.append(_row(name, context, f"{one['index_tokens']:,}", *cells))
+    return lines
+
+
+def written(page: str, figures: Mapping[str, Any]) -> str:
+    """The page with every table between ``<!-- table NAME -->`` and ``<!-- end -->`` made anew."""
+    for name, lines in tables(figures).items():
+        head, mark, rest = page.partition(f"<!-- table {name} -->\n")
+        if mark:
+            page = f"{head}{mark}{chr(10).join(lines)}\n{rest[rest.index('<!-- end -->') :]}"
+    return page
+
+
 def main() -> None:
-    """Measure a set, or report on all."""
+    """Measure a set, report on all, or write the tables of the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure")
@@ -296,9 +431,14 @@ def main() -> None:
     measuring.add_argument("--most", type=int, default=600)
     measuring.add_argument("--threads", type=int, default=1)
     commands.add_parser("report")
+    commands.add_parser("tables")
     arguments = parser.parse_args()
     if arguments.command == "report":
         report()
+        return
+    if arguments.command == "tables":
+        figures = json.loads((RESULTS / "search.json").read_text(encoding="utf-8"))["figures"]
+        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
         return
     for name in arguments.names:
         run(name, contexts=arguments.contexts.split(","), most=arguments.most, threads=arguments.threads)

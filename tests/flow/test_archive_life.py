@@ -132,7 +132,14 @@ class Soak:
             then.close()
 
     def compact(self) -> None:
+        """By words the ranks are compared now, and in a new archive: in between the engine counts removed words."""
         self.both(Archive.compact)
+        self.same_hits_by_words(self.disk)
+
+    def same_hits_by_words(self, disk: Archive) -> None:
+        for mode, passage_words in (("lexical", 0.0), ("hybrid", 0.0), ("lexical", 0.5), ("hybrid", 0.5)):
+            settings = SearchSettings(mode=mode, passage_words=passage_words, where=self.where(), candidates=ALL)
+            same_hits(disk, self.memory, self.query(), settings)
 
     def reopen(self) -> None:
         self.disk.close()
@@ -213,7 +220,6 @@ class Soak:
         assert found[0] == found[1]
 
     def rebuild(self) -> None:
-        """By words the ranks are compared in a new archive: the engine counts removed words for a while."""
         new = self.path.with_name(f"rebuilt {self.done['rebuild']}.archive")
         self.disk.close()
         report = rebuild(self.path, new)
@@ -221,9 +227,7 @@ class Soak:
         assert report.added == self.memory.counts().documents
         with opened(open_archive(new)) as rebuilt:
             same_contents(rebuilt, self.memory, "rebuilt", snapshots=False)
-            for mode in ("lexical", "hybrid", "lexical", "hybrid"):
-                settings = SearchSettings(mode=mode, where=self.where(), candidates=ALL)
-                same_hits(rebuilt, self.memory, self.query(), settings)
+            self.same_hits_by_words(rebuilt)
 
 
 def by_words(where: Filter) -> SearchSettings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 
 from groundwire.backends.memory_store import passage_texts
 from groundwire.core.folding import Folding, folder
-from groundwire.core.types import Document, Match, Sentence
+from groundwire.core.types import Document, Sentence
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ROW = "_rowid"
+"""The engine's number of a row. It never names another row: what is written or folded anew gets new numbers."""
 SENTENCE_COLUMNS = ("id", "document_id", "passage", "start", "end", "text")
+HEAD_COLUMNS = ("id", "title", "published", "source", "language")
 DOCUMENT_COLUMNS = ("id", "text", "title", "published", "source", "url", "language", "origin", "notes")
 FOLDED = "folded"
 """The column that holds the folded text of a sentence: its words are counted, it is never shown."""
@@ -32,6 +35,8 @@ _PLAIN = {"lance-encoding:compression": "none"}
 """Of the hidden columns: compressing them took an eighth of a put's CPU seconds and saved a thirtieth of the disk."""
 _DIMENSION_KEY = b"groundwire.dimension"
 _FOLDING_KEY = b"groundwire.folding"
+_MOST_SEEN = 8_192
+"""Sentences that are remembered: a few MB."""
 _VECTOR_STEP = 8
 """The vector index takes widths that this divides; vectors are filled up with zeros, which no dot product sees."""
 
@@ -157,13 +162,37 @@ def sentences_of(rows: pa.Table) -> list[Sentence]:
     return list(map(Sentence, *(rows[name].to_pylist() for name in SENTENCE_COLUMNS)))
 
 
+class Seen:
+    """The sentences that a reader met lately and the numbers of their rows, so that they are not looked for again."""
+
+    def __init__(self) -> None:
+        """Nothing was met yet."""
+        self._numbers: dict[str, int] = {}
+        self._sentences: dict[int, Sentence] = {}
+
+    def note(self, rows: pa.Table) -> list[Sentence]:
+        """The sentences of rows with ``SENTENCE_COLUMNS`` and ``_rowid``; they are met."""
+        sentences, numbers = sentences_of(rows), rows[ROW].to_pylist()
+        if len(self._sentences) + len(sentences) > _MOST_SEEN:
+            self._numbers, self._sentences = {}, {}
+        if len(sentences) <= _MOST_SEEN:
+            self._sentences.update(zip(numbers, sentences, strict=True))
+            self._numbers.update((sentence.id, number) for number, sentence in zip(numbers, sentences, strict=True))
+        return sentences
+
+    def numbers(self, ids: Iterable[str]) -> dict[str, int]:
+        """The row numbers of those sentences that were met."""
+        known = self._numbers
+        return {name: known[name] for name in ids if name in known}
+
+    def at(self, numbers: Iterable[int]) -> list[Sentence]:
+        """The sentences of those rows that were met, in this order."""
+        known = self._sentences
+        return [known[number] for number in numbers if number in known]
+
+
 def vectors_of(rows: pa.Table) -> NDArray[np.float32]:
     """The vectors of rows that hold the column ``vector``, as wide as the table holds them; shape (rows, width)."""
     column = rows["vector"].combine_chunks()
     numbers = np.asarray(column.flatten(), dtype=np.float32)
     return numbers.reshape(len(column), column.type.list_size)
-
-
-def matches_of(rows: pa.Table, *, values: Sequence[float]) -> list[Match]:
-    """Matches from rows and their values."""
-    return list(map(Match, sentences_of(rows), values))

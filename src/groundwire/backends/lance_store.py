@@ -36,11 +36,12 @@ class LanceStore(LanceReader):
     tables are deleted by ``finish`` when they are older than ``keep_versions_for``; a query that runs longer fails.
 
     **Dense.** Vectors are float16. Below 10,000 sentences, and with ``among``, every vector is compared; above, an IVF
-    index of 5-bit codes proposes four times k and their float16 vectors decide. **Words.** BM25 over words as ICU
+    index of 5-bit codes proposes 2 to 4 times k and their float16 vectors decide. **Words.** BM25 over words as ICU
     segments them, the English ones stemmed, none left out. A Chinese query finds the dictionary words it holds: one
     character finds sentences in which it stands alone as a word, not every word with it. Until ``finish`` the counts
-    behind BM25 are slightly behind. **Ties** are settled by sentence id, also across the k-th place, unless more than
-    2,048 sentences tie there: then which of them come is the engine's choice.
+    behind BM25 are slightly behind, and until ``compact`` they hold the words of what was removed. **Ties** are settled
+    by sentence id, also across the k-th place, unless more than 2,048 sentences tie there: then which of them come is
+    the engine's choice.
     """
 
     def __init__(
@@ -151,6 +152,7 @@ class LanceStore(LanceReader):
         self._remove_leftovers()
         tables.drop_half_branches((held, texts))
         tables.fold(texts, keep_versions_for=self._keep_versions_for)
+        tables.index_words(texts, anew=True)
         tables.index_vectors(texts, most_segments=1)
         tables.fold(held, keep_versions_for=None)
         tables.fold(texts, keep_versions_for=None)

@@ -105,20 +105,26 @@ def _open(database: DBConnection, name: str, present: set[str], *, schema: pa.Sc
 
 
 def _complete_indexes(documents: Table, sentences: Table) -> None:
-    from lancedb.index import FTS, BTree
+    from lancedb.index import BTree
+
+    for table, column in ((documents, "id"), (sentences, "id"), (sentences, "document_id")):
+        if index_of(table, column) is None:
+            table.create_index(column, config=BTree())
+    index_words(sentences, anew=False)
+
+
+def index_words(sentences: Table, *, anew: bool) -> None:
+    """Build the full-text indexes, those that are missing or all ``anew``.
+
+    An index goes on counting the words of removed rows, however often it is folded; one made anew counts what is there.
+    """
+    from lancedb.index import FTS
 
     # the engine's list of stop words is that of all languages at once: it would lose "war", "man", "dog" and "AI"
     by_words = FTS(base_tokenizer="icu", with_position=False, remove_stop_words=False)
-    wanted = (
-        (documents, "id", BTree()),
-        (sentences, "id", BTree()),
-        (sentences, "document_id", BTree()),
-        (sentences, layout_of(sentences.schema).word_column, by_words),
-        (sentences, PASSAGE_TEXT, by_words),
-    )
-    for table, column, config in wanted:
-        if column in table.schema.names and index_of(table, column) is None:
-            table.create_index(column, config=config)
+    for column in (layout_of(sentences.schema).word_column, PASSAGE_TEXT):
+        if column in sentences.schema.names and (anew or index_of(sentences, column) is None):
+            sentences.create_index(column, config=by_words)
 
 
 def index_of(table: Table, column: str) -> IndexConfig | None:
@@ -160,9 +166,12 @@ def condition(where: Filter, among: Sequence[str] | None) -> Expr | None:
     return whole
 
 
-def scan(table: Table, columns: Sequence[str], *, where: Expr | None = None) -> pa.Table:
-    """All rows of a table that a typed expression allows, as an Arrow table of these columns."""
-    search = table.search().select(list(columns))
+def scan(table: Table, columns: Sequence[str], *, where: Expr | None = None, row_numbers: bool = False) -> pa.Table:
+    """All rows of a table that a typed expression allows, as an Arrow table of these columns.
+
+    With ``row_numbers`` the engine's own stand in the column ``_rowid``.
+    """
+    search = table.search().select(list(columns)).with_row_id(row_numbers)
     if where is not None:
         search = search.where(where)
     return search.limit(None).to_arrow()

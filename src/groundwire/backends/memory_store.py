@@ -20,7 +20,7 @@ from groundwire.backends.accepted import (
     require_snapshot,
 )
 from groundwire.core.folding import Folding, folder
-from groundwire.core.ports import Counts, Matrix, Snapshot, Vector
+from groundwire.core.ports import Counts, Head, Matrix, Snapshot, Vector
 from groundwire.core.text import words
 from groundwire.core.types import Document, Filter, Match, Sentence, Unit
 
@@ -146,6 +146,11 @@ class MemoryStore:
             kept = self._kept[name]
             self._kept[name] = replace(kept, document=replace(kept.document, origin=origins[name]))
 
+    def heads(self) -> tuple[Head, ...]:
+        """What is said about every document, by id."""
+        held = (self._kept[name].document for name in sorted(self._kept))
+        return tuple(Head(one.id, one.title, one.published, one.source, one.language) for one in held)
+
     def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
         """The documents of these ids that are there, in the order asked."""
         return {name: self._kept[name].document for name in ids if name in self._kept}
@@ -178,7 +183,8 @@ class MemoryStore:
     ) -> tuple[Match, ...]:
         """The k sentences with the largest BM25 value above 0, at most; ``among`` limits to these sentence ids.
 
-        With the unit ``passage`` the texts of passages are counted, and a match names one by its first sentence.
+        With the unit ``passage`` the texts of passages are counted, a match names one by its first sentence, and
+        ``among`` limits to the passages of these sentences.
 
         Raises:
             ValueError: k is negative.
@@ -188,6 +194,8 @@ class MemoryStore:
         if unit == "passage" and not self._passage_words:
             raise no_passage_words("the store in memory")
         values = self._bm25(query, unit)
+        if unit == "passage" and among is not None:
+            among = self._in_passages_of(among)
         rows = self._allowed(where, among)
         rows = rows[values[rows] > 0]
         return self._best(rows, values[rows], k=k)
@@ -319,6 +327,15 @@ class MemoryStore:
         of_rows = np.zeros(len(self._searchable().sentences))
         of_rows[postings.rows] = values
         return of_rows
+
+    def _in_passages_of(self, names: Iterable[str]) -> list[str]:
+        """The ids of all sentences of the passages of these sentences."""
+        table = self._searchable()
+        named = (table.sentences[table.row_of[name]] for name in names if name in table.row_of)
+        places = {(sentence.document_id, sentence.passage) for sentence in named}
+        owners = {document_id for document_id, _ in places}
+        held = (sentence for owner in owners for sentence in self._kept[owner].sentences)
+        return [sentence.id for sentence in held if (sentence.document_id, sentence.passage) in places]
 
     def _allowed(self, where: Filter, among: Sequence[str] | None) -> NDArray[np.int64]:
         table = self._searchable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -54,6 +55,6 @@ def doctor(json_: bool) -> None:
     """Check what is installed and whether it works. Exits with 1 when a part that is installed does not."""
     from groundwire.flow import overview
 
-    found = overview.examine(settings_of({}))
+    found = overview.examine(settings_of({}), environment=os.environ)
     show.rows(("part", "state", "about"), found, json_=json_)
     sys.exit(0 if all(state != "broken" for _, state, _ in found) else 1)

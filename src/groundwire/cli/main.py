@@ -122,6 +122,7 @@ def search(query: str, archive: str | None, snapshot: str | None, k: int | None,
     """
     from groundwire.flow.overview import filter_hint
     from groundwire.flow.pipeline import pack_hits, search_settings
+    from groundwire.flow.versions import story_marks
 
     loaded = settings_of(
         {"archive": archive, "search.k": k, "search.preset": preset, "search.mode": mode,
@@ -137,10 +138,32 @@ def search(query: str, archive: str | None, snapshot: str | None, k: int | None,
     if packed is not None:
         show.as_json(packed) if json_ else show.evidence(packed, documents)
     else:
-        show.hits_as_json(found, documents) if json_ else show.hits(found, documents)
+        marks = story_marks([hit.sentence.document_id for hit in found], documents)
+        (show.hits_as_json if json_ else show.hits)(found, documents, marks=marks)
     if not found:
         show.say(f"nothing found for '{query}'{hint}")
     sys.exit(EXIT_YES if found else EXIT_NO)
+
+
+@main.command()
+@click.argument("query", default="")
+@archive_option
+@snapshot_option
+@click.option("-k", type=int, help="How many sentences are found for QUERY.")
+@json_option
+def copies(query: str, archive: str | None, snapshot: str | None, k: int | None, json_: bool) -> None:
+    """List documents that are versions of one story (wire copy), and the numbers in which they differ.
+
+    Those found for QUERY are compared; without one, all of an archive of up to 1,000 documents. Exits with 1 when there
+    are none.   Example: groundwire copies "flood relief"
+    """
+    from groundwire.flow.versions import archive_copies
+
+    loaded = settings_of({"archive": archive, "search.k": k})
+    with archive_of(loaded, snapshot=snapshot) as opened:
+        found = archive_copies(opened, query, settings=loaded.settings)
+    show.as_json(found.rows()) if json_ else show.copies(found)
+    sys.exit(EXIT_YES if found.stories else EXIT_NO)
 
 
 @main.command()

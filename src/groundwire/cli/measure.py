@@ -1,22 +1,28 @@
-"""Measure a search on labelled questions: choose its settings, or compare the ways that have names."""
+"""Measure on labelled data: choose how to search, compare the ways that have names, compare raters."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 import click
 
 from groundwire.cli import show
+from groundwire.cli.runs import RunOptions, recording_of, run_options
 from groundwire.cli.upkeep import archive_of, archive_option, json_option, settings_of
 from groundwire.core.errors import UsageError
+from groundwire.core.types import RaterName
 
 if TYPE_CHECKING:
     from groundwire.core.types import Interval
+    from groundwire.evaluation.pairs import PairReading
     from groundwire.evaluation.questions import QuestionReading, Unscored
+    from groundwire.flow.rate_bench import RateBench, RaterFigures
     from groundwire.flow.search_bench import SearchBench
     from groundwire.flow.settings import Loaded
     from groundwire.flow.tuning import Grid, TuneReport
@@ -95,7 +101,7 @@ def tune(questions: str, archive: str | None, map_: str | None, seed: int | None
 
 @click.group()
 def bench() -> None:
-    """Compare the ways to search that have names, on your own archive and questions."""
+    """Compare ways to search, or raters, on your own labelled data."""
 
 
 @bench.command()
@@ -143,6 +149,92 @@ def search(questions: str, archive: str | None, map_: str | None, seed: int | No
         show.as_json({**found.facts(), "rejected": [asdict(one) for one in reading.rejects]})
     else:
         _show_bench(found, plan.budgets)
+
+
+@bench.command()
+@click.argument("pairs")
+@click.option("--rater", "raters", multiple=True, type=click.Choice(get_args(RaterName)),
+              help="Only this rater; repeatable. Default: all, or builtin where no model is named.")  # fmt: skip
+@click.option("--model", "models", multiple=True, metavar="NAME", help="llama:NAME or http:NAME; repeatable.")
+@archive_option
+@click.option("--seed", type=int, help="Of the bootstrap.")
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Write every rating as JSONL.")
+@json_option
+@run_options
+def rate(run: RunOptions, pairs: str, raters: tuple[RaterName, ...], models: tuple[str, ...], archive: str | None,
+         seed: int | None, out: Path | None, json_: bool) -> None:  # fmt: skip
+    """Compare raters on labelled PAIRS of topic and article: how well each tells them apart, and what it costs.
+
+    PAIRS is JSONL with topic, relevant (0 or 1, or a grade) and article (its text) or document (its id in --archive).
+    A run that was stopped goes on from its ledger.
+
+    Example: groundwire bench rate pairs.jsonl --model llama:smollm2-135m --rater builtin --rater likelihood
+    """
+    from groundwire.flow.model_settings import limits_of, model_of, prices_of
+    from groundwire.flow.rate_bench import bench_rate
+
+    loaded = settings_of({"archive": archive, "judge.seed": seed})
+    settings = loaded.settings
+    reading = _read_pairs(loaded, pairs, named=archive is not None)
+    chosen = raters or (get_args(RaterName) if models else ("builtin",))
+    with recording_of(loaded, run=run, limits=limits_of(settings, models), prices=prices_of(settings)) as recording:
+        recording.input("pairs", Path(pairs).read_bytes())
+        asked = {
+            name: recording.model(
+                name,
+                partial(model_of, name, settings=settings, environment=os.environ, ledger=recording.ledger),
+            )
+            for name in models
+        }
+        with show.progress("rating") as progress:
+            found = bench_rate(
+                reading.pairs, names=chosen, models=asked, recording=recording, settings=settings, progress=progress
+            )
+        if out is not None:
+            found.save(out)
+            recording.output(out.name, out.read_bytes())
+            show.say(f"wrote {len(found.rows())} rows to {out}")
+    if json_:
+        show.as_json({**found.facts(), "rejected": [asdict(one) for one in reading.rejects]})
+    else:
+        _show_rated(found)
+
+
+def _read_pairs(loaded: Loaded, pairs: str, *, named: bool) -> PairReading:
+    """The labelled pairs of a file; documents are looked up in the archive where one is named or there is one."""
+    from groundwire.evaluation.pairs import read_pairs
+
+    if named or Path(loaded.settings.archive).exists():
+        with archive_of(loaded) as opened:
+            reading = read_pairs(Path(pairs), documents=lambda name: opened.store.documents([name]).get(name))
+    else:
+        reading = read_pairs(Path(pairs), documents=lambda _: None)
+    for reject in reading.rejects:
+        show.say(f"row {reject.line} rejected: {reject.reason}")
+    return reading
+
+
+def _show_rated(found: RateBench) -> None:
+    heads = ("rater", "model", "AUC", "in a topic", "tau to readings", "unscored", "calls", "tokens in", "cached",
+             "out", "seconds", "price")  # fmt: skip
+    show.table(heads, [_rater_row(each) for each in found.raters])
+    for each in found.raters:
+        if each.note:
+            show.say(f"{each.name}: {each.note}")
+    interval = found.raters[0].separation
+    show.say(
+        f"{len(found.pairs)} pairs in {found.clusters} topics; {interval.level:.0%} intervals by bootstrap over them, "
+        f"seed {interval.seed}; builtin searched with {found.embedder}; seconds as the calls took when they were made"
+    )
+
+
+def _rater_row(each: RaterFigures) -> tuple[str, ...]:
+    spent = each.spent
+    price = f"{spent.money.amount.normalize():f} {spent.money.currency}" if spent.money else "–"
+    counts = (each.separation.unscored, spent.calls, spent.input_tokens, spent.cached_tokens, spent.output_tokens)
+    tau = _both(each.agreement) if each.agreement else "–"
+    return (each.rater, each.model or "–", _both(each.separation), _both(each.within), tau,
+            *(f"{count:,}" for count in counts), f"{spent.seconds:,.0f}", price)  # fmt: skip
 
 
 def _grid(over: Sequence[str]) -> Grid:

@@ -102,7 +102,7 @@ def recording_of(
                     else:
                         replay.differences, replay.recorded = recording.differences, True
         except PlanOnly as planned:
-            show.lines(planned.plan.lines())
+            show.lines(str(planned).split("\n"))
             show.say("a dry run: nothing was sent, and what follows from these replies is not in the plan")
             sys.exit(0)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from groundwire.core.ports import Progress
     from groundwire.core.types import Document, Evidence, Hit, Interval, Verdict
     from groundwire.evaluation.stats import Summary
+    from groundwire.flow.versions import ArchiveCopies
 
 
 def prepare() -> None:
@@ -67,21 +68,25 @@ def rows(heads: Sequence[str], found: Sequence[Sequence[str]], *, json_: bool) -
         table(heads, found)
 
 
-def hits_as_json(found: Sequence[Hit], documents: Mapping[str, Document]) -> None:
-    """Data: hits with the head of their document."""
+def hits_as_json(found: Sequence[Hit], documents: Mapping[str, Document], *, marks: Mapping[str, str]) -> None:
+    """Data: hits with the head of their document, and the letter of the story that it is a version of."""
     rows = []
     for hit in found:
         document = documents[hit.sentence.document_id]
         about = {"title": document.title, "source": document.source, "published": document.published}
-        rows.append({**asdict(hit), **about})
+        rows.append({**asdict(hit), **about, "story": marks.get(document.id)})
     as_json(rows)
 
 
-def hits(found: Sequence[Hit], documents: Mapping[str, Document]) -> None:
-    """Ranked sentences with where they stand."""
+def hits(found: Sequence[Hit], documents: Mapping[str, Document], *, marks: Mapping[str, str]) -> None:
+    """Ranked sentences with where they stand, and the letter of the story that their document is a version of."""
     for hit in found:
+        mark = marks.get(hit.sentence.document_id)
         click.echo(f"{hit.rank:>3}  {' '.join(hit.sentence.text.split())}")
-        click.echo(f"     {_place(hit, documents)}  [{_values(hit)}]")
+        click.echo(f"     {_place(hit, documents)}  [{_values(hit)}]{f'  story {mark}' if mark else ''}")
+    if marks:
+        stories, held = len(set(marks.values())), len({hit.sentence.document_id for hit in found})
+        say(f"{held} documents, {held - len(marks) + stories} independent; those of one story are versions of it")
 
 
 def evidence(packed: Evidence, documents: Mapping[str, Document]) -> None:
@@ -98,6 +103,19 @@ def evidence(packed: Evidence, documents: Mapping[str, Document]) -> None:
     say(f"{counted}, {len(packed.hits)} sentences; {len(packed.dropped)} left out")
     for dropped in packed.dropped:
         say(f"  left out, rank {dropped.hit.rank}: {dropped.reason}")
+
+
+def copies(found: ArchiveCopies) -> None:
+    """Documents that are versions of one story, and under them the numbers in which they differ."""
+    for story in found.stories:
+        click.echo(f"story {story.mark}: {len(story.documents)} versions")
+        for document in story.documents:
+            click.echo(f"  {document.id}  {_head(document)}")
+        for one in story.differences:
+            here, there = ", ".join(one.numbers), ", ".join(one.others)
+            click.echo(f"    {one.document_id} has {here}, {one.shared_by} of its other versions {there}: {one.text}")
+    several = len(found.stories)
+    say(f"{found.compared} documents compared, {found.independent} independent; stories in versions: {several}")
 
 
 def verdicts(found: Sequence[Verdict]) -> None:
@@ -169,7 +187,8 @@ def _place(hit: Hit, documents: Mapping[str, Document]) -> str:
 
 def _head(document: Document) -> str:
     day = document.published.isoformat() if document.published else ""
-    return " · ".join(part for part in (document.title, document.source, day) if part) or document.id
+    named = document.name if document.name != document.id else ""
+    return " · ".join(part for part in (named, document.source, day) if part) or document.id
 
 
 def _values(hit: Hit) -> str:

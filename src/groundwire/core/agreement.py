@@ -6,8 +6,9 @@ Used to hold a claim against its source; the first argument is the claim's menti
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import Literal
 
 from groundwire.core.figures import Quantity
@@ -21,6 +22,8 @@ NEARLY = Fraction(10, 100)
 BEYOND = Fraction(25, 100)
 """``more than 3 million`` may lie below the source by this share, ``fewer than`` above it."""
 
+MOST_COMPUTED = 30
+"""So many quantities of a source are tried in pairs."""
 SOME, MANY = Fraction(3, 2), 100
 """``hundreds`` of the source's amount: from so many times a hundred to less than so many times."""
 
@@ -102,6 +105,44 @@ def _rounded(claimed: Quantity, other: Quantity) -> bool:
     if claimed.bound in ("over", "least"):
         return (1 - BEYOND) * meant <= said < meant
     return claimed.bound in ("under", "most") and meant < said <= (1 + BEYOND) * meant
+
+
+def computed(claimed: Quantity, known: Sequence[Quantity]) -> tuple[str, Quantity, Quantity] | None:
+    """Two quantities of a source of which a claim's is made, and how; None where no two give it.
+
+    Returns:
+        ``sum``, ``difference``, ``share`` (the first in per cent of the second) or ``change`` (from the second to the
+        first, in per cent), and the two. Shares and changes may be rounded as finely as the claim is written.
+    """
+    if claimed.kind not in ("count", "money", "percent", "points") or claimed.high is not None:
+        return None
+    usable = [q for q in known if q.high is None and q.value > 0 and not q.weak][:MOST_COMPUTED]
+    alike = (
+        pair for pair in permutations(usable, 2) if pair[0].kind == pair[1].kind and pair[0].value != pair[1].value
+    )
+    for one, two in alike:
+        how = "" if units_agree(one, two) is False else _made(claimed, one, two)
+        if how:
+            return how, one, two
+    return None
+
+
+def _made(claimed: Quantity, one: Quantity, two: Quantity) -> str:
+    """How a claim's quantity is made of two of a kind; empty where it is not."""
+    if one.kind == claimed.kind and units_agree(claimed, one) is not False and one.value > two.value:
+        made = {one.value + two.value: "sum", one.value - two.value: "difference"}
+        return made.get(claimed.value, "")
+    if claimed.kind != "percent" or one.kind not in ("count", "money") or not units_agree(one, two):
+        return ""
+    rates = {"share": one.value / two.value, "change": abs(one.value / two.value - 1)}
+    near = (how for how, value in rates.items() if abs(100 * value - claimed.value) <= _half_a_step(claimed))
+    return next(near, "") if claimed.value > 0 else ""
+
+
+def _half_a_step(claimed: Quantity) -> Fraction:
+    """Half of the last place that a claim is written to."""
+    decimals = re.search(r"\d[.．](\d+)", claimed.text)
+    return Fraction(1, 2 * 10 ** len(decimals[1])) if decimals else Fraction(1, 2)
 
 
 def units_agree(claimed: Quantity, other: Quantity) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -76,6 +76,17 @@ class Counts:
     sentences: int
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is said about a document, without its text."""
+
+    id: str
+    title: str = ""
+    published: date | None = None
+    source: str = ""
+    language: str = ""
+
+
 class VectorStore(Protocol):
     """Keeps documents, their sentences and one vector a sentence; finds by dot product, by words and by id.
 
@@ -117,6 +128,9 @@ class VectorStore(Protocol):
     def set_origins(self, origins: Mapping[str, str]) -> None:
         """Give documents, by id, another origin and leave all else as it is; all at once, unknown ids passed over."""
 
+    def heads(self) -> Sequence[Head]:
+        """What is said about every document that is completely there, by id; cheap, for no text is read."""
+
     def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
         """The documents of these ids that are there."""
 
@@ -134,7 +148,8 @@ class VectorStore(Protocol):
     ) -> tuple[Match, ...]:
         """The k sentences with the largest BM25 value above 0; ``among`` limits to these sentence ids.
 
-        With the unit ``passage`` the words of whole passages count, and a match names a passage by its first sentence.
+        With the unit ``passage`` the words of whole passages count, a match names a passage by its first sentence, and
+        ``among`` limits to the passages of these sentences.
 
         Raises:
             ArchiveError: the unit is ``passage``, and the store was made without the words of passages.

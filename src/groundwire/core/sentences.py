@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from groundwire.core.abbreviations import OPENING_WORDS, UNFINISHED
+from groundwire.core.stops import Cut, ends
 from groundwire.core.types import Span
 
 MAX_SENTENCE_CHARACTERS = 1000
 """No sentence is longer; a longer run is cut after a stop, else a clause, else a word, else anywhere."""
 
 _CLOSER_OF = dict(zip("「『（(《〈【“‘«〝", "」』）)》〉】”’»〞", strict=True))
-_TITLE_BRACKETS = "《〈【"
 # An apostrophe inside a word is no mark; lone surrogates are one because sentencex refuses them.
 _FRAME = re.compile(
     r"""["'“”‘’«»()（）「」『』《》〈〉【】〝〞\u200b-\u200f\u2060\ufeff\ud800-\udfff]"""
@@ -36,67 +36,23 @@ _WHITE = re.compile(r"[^\S ]")  # sentencex panics at an initial before white sp
 _WORD = re.compile(r"\w")
 _SOLID = re.compile(r"\S")
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_CONTINUING = frozenset(",;:，、；：)）]】」』”»。！？!?")
-
-
-def _listed(terms: str) -> frozenset[str]:
-    """A set of words written as running text."""
-    return frozenset(terms.split())
-
-
-_TITLES = _listed(
-    "Adm Amb Atty Brig Capt Cmdr Col Cpl Det Dr Gen Gov Hon Insp Lt Maj Messrs Mlle Mme Mr Mrs Ms Msgr Mx Pres "
-    "Prof Pvt Rep Reps Rev Sen Sens Sgt Supt"
-)
-_ALWAYS_OPEN = _listed("e.g i.e viz cf vs v ca approx")
-_NUMBERED = _listed("apt art arts bldg ch chs eq eqs fig figs no nos op p para pp sec sect vol vols ver approx est ca")
-_DATED = _listed("jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun")
-_OTHER_SHORT = _listed(
-    "al ave blvd bros co corp dept ed eds est etc ft govt hrs inc incl jr llc ltd mass max min mt plc rd sr st trans "
-    "univ wash"
-)
-_SHORT = _NUMBERED | _DATED | _OTHER_SHORT | _ALWAYS_OPEN | frozenset(title.lower() for title in _TITLES)
-_AFTER_CLOCK = _listed(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december et est edt ct cst cdt mt mst mdt pt pst pdt gmt bst utc cet eastern "
-    "central mountain pacific taipei"
-)
-_OPENING_WORDS = _listed(
-    "A An The This That These Those There Here He She It They We You I His Her Its Their Our My But And Or So Yet "
-    "If When While As At By For From In On Of To With Since Although Though Because Before After During Until "
-    "Unless Once However Moreover Meanwhile Also Then Thus Therefore Still Now Today Yesterday Later Many Most "
-    "Some Several All Both Each Every No Not One Two Three Another Other What Who Why How Where According Despite "
-    "Among Under Even Only Officials Police Analysts Experts Critics Shares"
-)
-_HEAD = re.compile(r"[^\s、，；：。！？(（\[\"“‘「『]{1,24}\Z")
 _ENGLISH_WORD = re.compile(r"[A-Za-z]+")
-_LIST_NUMBER = re.compile(r"(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})")
-_LIKE_AN_ABBREVIATION = re.compile(r"\w*\.[\w.]*|[^\W\d_]|[IVX]+|[^\W\d_aeiouyAEIOUY]{2,5}")
+
+
 # What sentencex takes for the middle of a sentence and is not.
 _MISSED = re.compile(
     r"[。！？](?=\s*[0-9a-z])"
-    r"|[.…](?=\s+[A-Z])(?:(?<=etc\.)|(?<=\sal\.)|(?<=…)"
+    r"|[.…](?=\s+[A-Z])(?:(?<=etc\.)|(?<=\sal\.)|(?<=…)|(?<=/[a-z0-9]\.)|(?<=\sno\.)|(?<=\sSept\.)"
+    r"|(?<=\s(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Oct|Nov|Dec|Mon|Tue|Wed|Thu|Fri|Sat|Sun|art|sat|sun)\.)"
     r"|(?:(?<=[A-Z]\.)|(?<=Inc\.)|(?<=Ltd\.)|(?<=Corp\.)|(?<=Co\.)|(?<=Jr\.)|(?<=Sr\.))"
     r"(?=\s+(?:[AI]\s+[a-z]|(?:Though|Unless|Few|Nearly|Shares)\s)))"
 )
-_SPEECH = re.compile(
-    r"(?!(?:He|She|They|We|It|The|An?)\s)(?:[A-Z][\w.'’-]{0,30}\s+){1,4}"
-    r"(?:said|says|asked|asks|added|told|wrote|reported|replied|shouted|cried|yelled|exclaimed|tweeted|wondered|joked|answered)\b"
-)
-_SPEECH_CHINESE = re.compile(
-    r"[^，。！？；：、「」“”\s]{0,10}?"
-    r"(?:說|说|表示|問|问|答|喊|叫|指出|強調|强调|坦言|直言|回應|回应|稱|称|道)(?:道|著|着|了)?(?P<after>[，：。！？]|$)"
-)
-_AFTER_ANY_QUOTE = frozenset("的等之聲声とっはがをにのもで")
 
 _BULLET = re.compile(
     r"\s*(?:[-*+•·‧▪◦●○■□◆◇►▶※]\s+|#{1,6}\s|\||[（(]?[一二三四五六七八九十]{1,3}[）)、]|1[.)]\s|[（(]1[）)])"
 )
 _NUMBER = re.compile(r"\s*(?:[（(]?\d{1,2}[）)]|\d{1,2}[.．、](?!\d))")
 _RULE = re.compile(r"\s*([-=*_~#])\1{2,}\s*")
-_UNFINISHED = _listed(
-    "a an and as at but by for from in into is of on or our said than that the their to was were which who with"
-)
 
 _STOPS = re.compile(r"[.!?…][\"'”’)]*(?=\s)|[。！？…]+[」』”’）]*")
 _CLAUSES = re.compile(r"[,;:](?=\s)|[，、；：—–]")
@@ -174,43 +130,15 @@ def _is_heading(line: str, following: str) -> bool:
     if _HAN.match(line[-1]):
         return len(line) <= 40 and len(following) >= max(40, 2 * len(line))
     terms = _ENGLISH_WORD.findall(line)
-    if not terms or len(line) > 100 or terms[-1].lower() in _UNFINISHED:
+    if not terms or len(line) > 100 or terms[-1].lower() in UNFINISHED:
         return False
     long = [term for term in terms if len(term) > 3]
     opening = _ENGLISH_WORD.match(following)
     return (
-        (opening is not None and opening.group() in _OPENING_WORDS)
+        (opening is not None and opening.group() in OPENING_WORDS)
         or (len(long) > 1 and all(term[0].isupper() for term in long))
         or (len(following) >= 60 and len(line) <= 0.7 * len(following))
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """A place where a sentence may end: ``text[mark]`` is its stop, ``after`` its end, ``following`` the next start.
-
-    ``begin`` is where the sentence starts; ``opener`` is where the quotation or bracket opens that closes between the
-    stop and ``after``, or -1.
-    """
-
-    text: str
-    begin: int
-    mark: int
-    after: int
-    following: int
-    opener: int
-
-    @property
-    def head(self) -> str:
-        """The word before the stop, without opening marks; at most 24 characters are looked at."""
-        found = _HEAD.search(self.text, max(self.begin, self.mark - 24), self.mark)
-        return found.group() if found else ""
-
-    @property
-    def next_word(self) -> str:
-        """The English word that follows, or nothing."""
-        found = _ENGLISH_WORD.match(self.text, self.following, self.following + 20)
-        return found.group() if found else ""
 
 
 def _sentences(flat: str, *, language: str) -> list[tuple[int, int]]:
@@ -222,7 +150,7 @@ def _sentences(flat: str, *, language: str) -> list[tuple[int, int]]:
         while pair < len(pairs) and pairs[pair][1] < stop:
             pair += 1
         cut = _cut(flat, stop, begin=begin, pair=pairs[pair] if pair < len(pairs) else (len(flat), len(flat)))
-        if cut is None or not _ends(cut):
+        if cut is None or not ends(cut):
             continue
         if _WORD.search(flat, max(begin, wordless), cut.after):
             kept.append((begin, cut.after))
@@ -284,7 +212,7 @@ def _opens(flat: str, at: int, *, is_open: bool) -> bool:
     return before.isspace() or before in "([（「“‘：:" if is_open else not before.isdigit()
 
 
-def _cut(flat: str, stop: int, *, begin: int, pair: tuple[int, int]) -> _Cut | None:
+def _cut(flat: str, stop: int, *, begin: int, pair: tuple[int, int]) -> Cut | None:
     """The place behind a stop, or None inside a quotation or bracket and at the end of the block.
 
     ``pair`` is the first quotation or bracket that closes behind the stop.
@@ -301,77 +229,7 @@ def _cut(flat: str, stop: int, *, begin: int, pair: tuple[int, int]) -> _Cut | N
     following = _SOLID.search(flat, after)
     if following is None:
         return None
-    return _Cut(flat, begin=begin, mark=stop - 1, after=after, following=following.start(), opener=opener)
-
-
-def _ends(cut: _Cut) -> bool:
-    """Whether a sentence ends at a place that sentencex proposed."""
-    if cut.text[cut.following] in _CONTINUING:
-        return False
-    if cut.opener >= 0:
-        return _frame_ends(cut)
-    stop = cut.text[cut.mark]
-    if stop in ".．":
-        return _full_stop_ends(cut)
-    if stop in "!?" and cut.following == cut.after:
-        return cut.head.isalpha() and not cut.text[cut.following].islower()
-    return True
-
-
-def _full_stop_ends(cut: _Cut) -> bool:
-    """Whether a full stop outside of quotations ends a sentence rather than an abbreviation or a list number."""
-    if cut.following == cut.after:
-        return _unspaced_stop_ends(cut)
-    head, following = cut.head, cut.text[cut.following]
-    known = head.lower()
-    if following.islower():
-        return known not in _SHORT and _LIKE_AN_ABBREVIATION.fullmatch(head) is None
-    if known in _ALWAYS_OPEN or (head[:1].isupper() and head.capitalize() in _TITLES):
-        return False
-    if _LIST_NUMBER.fullmatch(head) and _begins_item(cut):
-        return False
-    if following.isdigit():
-        return known not in _NUMBERED and known not in _DATED
-    word = cut.next_word
-    if known in ("a.m", "p.m"):
-        return word.lower() not in _AFTER_CLOCK
-    if known in _SHORT or (len(head) == 1 and head.isupper()):
-        return known in ("etc", "al") or not word or word in _OPENING_WORDS
-    return not ("." in head.rstrip(".") and word in ("First", "Second"))
-
-
-def _begins_item(cut: _Cut) -> bool:
-    """Whether nothing but a list number stands between the start of the sentence, or a colon, and the stop."""
-    before = cut.text[max(cut.begin, cut.mark - 8) : cut.mark - len(cut.head)].rstrip()
-    return before in ("", "(", "（") or (cut.head == "1" and before[-1] in ":：")
-
-
-def _unspaced_stop_ends(cut: _Cut) -> bool:
-    """Whether a full stop without white space behind it ends a sentence: not in names, numbers and addresses."""
-    head = cut.head
-    if _HAN.match(cut.text[cut.following]):
-        return not head or not (head[-1].isascii() and head[-1].isalnum())
-    return head.isalpha() and head.islower() and len(head) > 1 and cut.next_word in _OPENING_WORDS
-
-
-def _frame_ends(cut: _Cut) -> bool:
-    """Whether a sentence ends behind the mark that closes a quotation or bracket."""
-    opening, following = cut.text[cut.opener], cut.text[cut.following]
-    if opening in _TITLE_BRACKETS or following.islower() or following in "—–":
-        return False
-    if opening in "(（":
-        return cut.opener == cut.begin
-    is_question = cut.text[cut.mark] in "!?！？"
-    if not _HAN.match(following):
-        return not (is_question and _SPEECH.match(cut.text, cut.following))
-    if following in _AFTER_ANY_QUOTE:
-        return False
-    speech = _SPEECH_CHINESE.match(cut.text, cut.following, cut.following + 20)
-    if speech and speech["after"] not in ("：" if is_question else "，："):
-        return False
-    if cut.opener == cut.begin or cut.text[cut.opener - 1] in "：:，,、。！？」』”） ":
-        return True
-    return not is_question and following not in "後后並并時时然"
+    return Cut(flat, begin=begin, mark=stop - 1, after=after, following=following.start(), opener=opener)
 
 
 def _within_limit(text: str, *, start: int, end: int) -> Iterator[Span]:

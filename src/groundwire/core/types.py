@@ -6,8 +6,10 @@ Languages are ``en``, ``zh-TW``, ``zh-CN``, another BCP 47 tag, or ``""`` where 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import PurePath
 from typing import Literal
 
 Band = Literal["high", "middle", "low", "trace"]
@@ -20,6 +22,10 @@ Shape = Literal["sentences", "passages", "windows", "sifted", "diverse"]
 Preset = Literal["passages", "sentences", "pareto", "window", "dslr", "mmr", "best"]
 Unit = Literal["sentence", "passage"]
 Part = Literal["text", "title"]
+
+ROW_OF_FILE = re.compile(r"(:\d+|\[\d+\])$")
+"""The end of an origin that is a row of a larger file: a line (``:12``), or a place in a list (``[0]``)."""
+RaterName = Literal["builtin", "readings", "expected", "yesno", "likelihood"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,12 @@ class Document:
     language: str = ""
     origin: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call it: the title, else the name of the (first) file without folder and row, else the id."""
+        file = ROW_OF_FILE.sub("", self.origin.split("\n")[0])
+        return " ".join(self.title.split()) or PurePath(file).name or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +255,9 @@ class Article:
 class Check:
     """One gate's finding on one claim: ``kind`` names the gate, ``item`` the words of the claim it looked at."""
 
-    kind: Literal["citation", "quotation", "number", "date", "wording"]
+    kind: Literal[
+        "citation", "quotation", "number", "date", "wording", "name", "speaker", "direction", "negation", "subject"
+    ]
     item: str
     passed: bool
     reason: str = ""

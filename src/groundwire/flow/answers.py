@@ -1,38 +1,13 @@
-"""What comes of asking a model: an answer for each request, and the errors that end a run early."""
+"""Answers in the ledger, and the errors that end a run early with the answers so far."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 
+from groundwire.core.answers import Answer, Failure, FailureKind
 from groundwire.core.errors import BudgetReached, CannotDo, ModelBusy, ModelRefused, UnreadableInput
-from groundwire.core.language import Reply, Request
+from groundwire.core.language import Request
 from groundwire.flow.records import Recorded
-
-
-class FailureKind(StrEnum):
-    """Why a request has no reply.
-
-    ``busy``: the model failed at every attempt. ``stopped``: the run ended before its turn came. ``not_recorded``: a
-    replay found no reply in the ledger.
-    """
-
-    BUSY = "busy"
-    STOPPED = "stopped"
-    NOT_RECORDED = "not_recorded"
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a request has no reply: the kind, and the reason in words."""
-
-    kind: FailureKind
-    reason: str
-
-    def as_text(self) -> str:
-        """As the JSON that the ledger keeps."""
-        return json.dumps(asdict(self))
 
 
 def failure_from_text(text: str, *, where: str) -> Failure:
@@ -46,22 +21,6 @@ def failure_from_text(text: str, *, where: str) -> Failure:
         return Failure(FailureKind(content["kind"]), str(content["reason"]))
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableInput(f"a failure in {where} is not as groundwire wrote it ({error})") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of one request: a reply or a failure, never both.
-
-    How it was got (attempts made now, seconds of the call, whether the ledger had it) differs between a run and its
-    replay: it does not count when answers are compared, and belongs on stderr.
-    """
-
-    request: Request
-    reply: Reply | None = None
-    failure: Failure | None = None
-    attempts: int = field(default=0, compare=False)
-    seconds: float = field(default=0.0, compare=False)
-    recorded: bool = field(default=False, compare=False)
 
 
 def answer_from(request: Request, found: Recorded) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from groundwire.core.errors import ArchiveError, MissingExtra
 from groundwire.core.folding import DEFAULT as DEFAULT_FOLDING
 from groundwire.core.folding import Folding
 from groundwire.core.folding import folder as folder_of_words
-from groundwire.core.ports import Embedder, LastingStore
+from groundwire.core.ports import Embedder
 from groundwire.core.types import Context, Filter
 from groundwire.flow.registry import LazyEmbedder
 from groundwire.flow.registry import embedder as embedder_named
@@ -23,6 +24,9 @@ from groundwire.retrieval.corpus import PASSAGE_TOKENS
 from groundwire.retrieval.files import only_writer
 from groundwire.retrieval.index import Archive
 from groundwire.retrieval.manifest import Manifest
+
+if TYPE_CHECKING:
+    from groundwire.backends.lance_store import LanceStore
 
 MANIFEST = "manifest.json"
 LAST_TABLE = "sentences.lance"
@@ -127,7 +131,7 @@ def opened(archive: Archive) -> Iterator[Archive]:
         archive.close()
 
 
-def store_of(folder: Path, manifest: Manifest) -> LastingStore:
+def store_of(folder: Path, manifest: Manifest) -> LanceStore:
     """The store in the folder of an archive, opened or made as the manifest says."""
     from groundwire.backends.lance_store import LanceStore
 
@@ -165,7 +169,7 @@ def _probe(archive: Archive, folder: Path) -> None:
     except (RuntimeError, ValueError, OSError) as error:
         raise ArchiveError(
             f"{folder} was written by {before} and cannot be searched by {now} ({error}). Install {before} again, or "
-            "rebuild it from its own documents into a new archive."
+            f"make it anew from its own documents: groundwire rebuild NEW.archive --archive {folder}"
         ) from error
     replace(archive.manifest, engine=now).save(folder / MANIFEST)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from groundwire.core.encodings import decode
 from groundwire.core.errors import UnreadableInput, UsageError
+from groundwire.flow.independence import independence_row
 from groundwire.flow.page import render_page
 from groundwire.flow.pipeline import Written
 from groundwire.flow.render import Provenance, hash_texts, render_json, render_markdown
@@ -43,12 +44,15 @@ def export(
         settings=tuple((name, str(value_of(settings, name))) for name in names()),
         hashes=hash_texts(written.documents.values()),
     )
-    article, verdicts = written.article, written.verdicts
+    article, verdicts, found = written.article, written.verdicts, written.independence
     if kind == ".json":
-        return render_json(article, provenance=provenance, verdicts=verdicts)
+        row = independence_row(found, article)
+        return render_json(article, provenance=provenance, verdicts=verdicts, independence=row)
     if kind == ".html":
-        return render_page(article, verdicts=verdicts, documents=written.documents, provenance=provenance)
-    return render_markdown(article, verdicts=verdicts, provenance=provenance)
+        return render_page(
+            article, verdicts=verdicts, documents=written.documents, provenance=provenance, independence=found
+        )
+    return render_markdown(article, verdicts=verdicts, provenance=provenance, independent=found.independent)
 
 
 def save(

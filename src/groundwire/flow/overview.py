@@ -10,12 +10,10 @@ from pathlib import Path
 from groundwire.core.errors import GroundwireError, NothingFound
 from groundwire.core.types import Filter
 from groundwire.flow.archives import IN_MEMORY, open_archive, opened
+from groundwire.flow.model_states import model_states
 from groundwire.flow.registry import embedder
 from groundwire.flow.settings import Loaded, names, value_of
 from groundwire.retrieval.index import Archive
-
-MOST_LOOKED_AT = 20_000
-"""A hint about filters looks at this many documents."""
 
 Facts = Mapping[str, object]
 Rows = tuple[tuple[str, ...], ...]
@@ -24,7 +22,10 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "core": ("numpy", "click", "rich", "pydantic", "jinja2", "sentencex", "charset-normalizer"),
     "archive": ("lancedb", "pyarrow"),
     "local": ("onnx", "onnxruntime", "tokenizers"),
+    "plot": ("matplotlib",),
     "read": ("trafilatura", "feedparser", "pypdf"),
+    "remote": ("openai", "httpx2"),
+    "zh": ("opencc",),
 }
 
 
@@ -37,8 +38,7 @@ def filter_hint(archive: Archive, where: Filter) -> str:
     """What the archive has that a filter could have asked for, to follow "nothing found"; empty without a filter."""
     if where == Filter():
         return ""
-    ids = list(archive.store.revisions())[:MOST_LOOKED_AT]
-    documents = archive.store.documents(ids).values()
+    documents = archive.store.heads()
     outlets = sorted({document.source for document in documents if document.source})
     languages = sorted({document.language for document in documents if document.language})
     days = sorted(document.published for document in documents if document.published)
@@ -53,10 +53,9 @@ def filter_hint(archive: Archive, where: Filter) -> str:
 
 def document_rows(archive: Archive) -> Rows:
     """Id, date, outlet, language and title of every document, by id."""
-    ids = sorted(archive.store.revisions())
     return tuple(
         (found.id, found.published.isoformat() if found.published else "", found.source, found.language, found.title)
-        for found in archive.store.documents(ids).values()
+        for found in archive.store.heads()
     )
 
 
@@ -121,14 +120,18 @@ def model_rows() -> Rows:
     )
 
 
-def examine(loaded: Loaded) -> Rows:
-    """Part, state (``works``, ``missing``, ``broken``) and a remark, for all that groundwire stands on."""
+def examine(loaded: Loaded, *, environment: Mapping[str, str]) -> Rows:
+    """Part, state (``works``, ``missing``, ``broken``) and a remark, for all that groundwire stands on.
+
+    ``environment`` holds the keys of configured models.
+    """
     return (
         ("python", "works", platform.python_version()),
         *(_part(name, packages) for name, packages in _PARTS.items()),
         *_embedder_state(loaded.settings.embedder),
         _store_state(),
         *_archive_state(loaded),
+        *model_states(loaded, environment=environment),
     )
 
 

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from groundwire.core.types import Article, Check, Citation, Claim, Document, NumberedSource, Verdict
+from groundwire.flow.independence import Independence, claim_remark, source_remarks
 from groundwire.flow.render import (
     Provenance,
     Standing,
-    Words,
     count_sources,
-    fixed_words,
     is_dense,
     is_link,
     match_verdicts,
@@ -32,8 +31,8 @@ from groundwire.flow.render import (
     standing,
     summarise_support,
     unsupported,
-    words_language,
 )
+from groundwire.flow.wording import Words, fixed_words, words_language
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -76,6 +75,7 @@ class _ClaimView:
     quotes: tuple[_Quote, ...]
     also: tuple[_Quote, ...]
     checks: tuple[Check, ...]
+    independence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class _SourceView:
     published: str
     lang: str
     rating: str
+    remarks: tuple[str, ...]
     address: str
     link: str
 
@@ -109,6 +110,7 @@ def render_page(
     verdicts: Sequence[Verdict] = (),
     documents: Mapping[str, Document] | None = None,
     provenance: Provenance | None = None,
+    independence: Independence | None = None,
 ) -> str:
     """The article as one HTML file, fixed words in its language; the same input gives the same bytes.
 
@@ -118,13 +120,14 @@ def render_page(
         documents: the cited documents by id, for the words around each citation; without one, only the cited
             characters are shown, and the page says so.
         provenance: what the article was made with, for the foot of the page.
+        independence: which sources are versions of one story; None: not known, and nothing is said about it.
 
     Raises:
         UsageError: the verdicts do not belong to the article.
     """
     words = fixed_words(article.language)
     matched = match_verdicts(article, verdicts)
-    scene = _Scene(article, documents or {})
+    scene = _Scene(article, documents or {}, independence)
     views = [scene.claim(place, verdict) for place, verdict in enumerate(matched)]
     rest = iter(views[1:])
     css, js = _asset("article.css"), _asset("article.js")
@@ -139,7 +142,7 @@ def render_page(
         writer=article.writer,
         created=provenance.created[:10] if provenance else "",
         support=summarise_support(matched, words),
-        source_count=count_sources(article, words),
+        source_count=count_sources(article, words, independent=independence.independent if independence else None),
         headline=views[0],
         problems=[views[place] for place in unsupported(matched)],
         lede=[next(rest) for _ in article.lede],
@@ -157,9 +160,10 @@ class _Scene:
 
     article: Article
     documents: Mapping[str, Document]
+    independence: Independence | None
 
     def claim(self, place: int, verdict: Verdict | None) -> _ClaimView:
-        claim = self.article.claims[place]
+        claim, words = self.article.claims[place], fixed_words(self.article.language)
         also = [found for found in (verdict.evidence if verdict else ()) if not _is_cited(found, claim)]
         return _ClaimView(
             anchor=f"c{place + 1}",
@@ -172,11 +176,14 @@ class _Scene:
             quotes=tuple(self.quote(citation) for citation in claim.citations),
             also=tuple(self.quote(citation) for citation in also),
             checks=verdict.checks if verdict else (),
+            independence=claim_remark(self.independence, claim, words=words) if self.independence else "",
         )
 
     def quote(self, citation: Citation) -> _Quote:
         source = self._listed(citation)
-        before, cited, after, remark = _around(citation, self.documents.get(citation.document_id))
+        document = self.documents.get(citation.document_id)
+        before, cited, after, remark = _around(citation, document)
+        prefix = _prefix(before) if document is not None and document.text.count(cited) > 1 else ""
         return _Quote(
             number=source.number,
             title=source.title,
@@ -187,7 +194,7 @@ class _Scene:
             cited=cited,
             after=after,
             remark=remark,
-            link=_link(source.url, [cited] if cited else []),
+            link=_link(source.url, [cited] if cited else [], prefix=prefix),
         )
 
     def source(self, source: NumberedSource, words: Words) -> _SourceView:
@@ -207,6 +214,7 @@ class _Scene:
             published=source.published.isoformat() if source.published else "",
             lang=_language(source.language),
             rating=f"{rating} · {words[source.band]}" if source.band else rating,
+            remarks=source_remarks(self.independence, source.document_id, words=words) if self.independence else (),
             address=source.url,
             link=_link(source.url, list(cited)[:_FRAGMENTS]),
         )
@@ -228,7 +236,7 @@ class _Scene:
         return NumberedSource(
             number=citation.number,
             document_id=document.id,
-            title=document.title,
+            title=document.name,
             source=document.source,
             published=document.published,
             url=document.url,
@@ -290,11 +298,18 @@ def _reach(nearby: str) -> int:
     return _AROUND // 2 if 2 * sum(is_dense(character) for character in nearby) > len(nearby) else _AROUND
 
 
-def _link(url: str, cited: Sequence[str]) -> str:
+def _prefix(before: str) -> str:
+    """What stands right before words that a text holds more than once: a few words of the same line, or none."""
+    line = before.rstrip().rpartition("\n")[2].removeprefix("…")
+    return line[-8:] if is_dense(line[-1:]) else " ".join(line.split()[-3:])
+
+
+def _link(url: str, cited: Sequence[str], *, prefix: str = "") -> str:
     """The address with a text fragment for the words cited, or nothing where it may not become a link."""
     if not is_link(url):
         return ""
-    directives = "&".join(f"text={_fragment(words)}" for words in cited)
+    start = f"{_percent(prefix)}-," if prefix else ""
+    directives = "&".join(f"text={start}{_fragment(words)}" for words in cited)
     if not directives:
         return url
     return f"{url}{'' if '#' in url else '#'}:~:{directives}"

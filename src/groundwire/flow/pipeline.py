@@ -20,7 +20,9 @@ from groundwire.core.types import (
     ScoredSource,
     Verdict,
 )
+from groundwire.flow.independence import Independence, find_independence, notes_on
 from groundwire.flow.settings import SearchOptions, Settings
+from groundwire.flow.wording import fixed_words
 from groundwire.retrieval.index import Archive
 from groundwire.retrieval.pack import PackSettings, pack
 from groundwire.retrieval.search import SearchSettings
@@ -35,7 +37,7 @@ class Written:
     """An article with all that led to it.
 
     ``documents`` are those that the article cites, by id; ``scored`` are all that were rated, the dropped included;
-    ``searched`` says line by line what was looked at.
+    ``searched`` says line by line what was looked at, ``independence`` which sources are versions of one story.
     """
 
     article: Article
@@ -44,6 +46,7 @@ class Written:
     scored: tuple[ScoredSource, ...]
     briefs: tuple[Brief, ...]
     searched: tuple[str, ...]
+    independence: Independence
 
 
 def search_settings(options: SearchOptions, where: Filter | None = None) -> SearchSettings:
@@ -107,9 +110,12 @@ def write_article(archive: Archive, topic: str, *, settings: Settings, where: Fi
     briefs = summarise(kept)
     how = WriteSettings(options.language, options.max_tokens, options.max_sources)
     article = write(topic, briefs, settings=how, searched=searched)
-    article = replace(article, notes=(*article.notes, *_left_out(briefs), *_uncited(article, kept)))
     documents = cited_documents(archive, article)
-    return Written(article, verify(article, documents), documents, scored, briefs, searched)
+    candidates = {source.source.document.id: source.source.document for source in kept}
+    found = find_independence(article, {**candidates, **documents})
+    about = notes_on(found, fixed_words(article.language))
+    article = replace(article, notes=(*article.notes, *about, *_left_out(briefs), *_uncited(article, kept)))
+    return Written(article, verify(article, documents), documents, scored, briefs, searched, found)
 
 
 def verify_article(article: Article, archive: Archive) -> tuple[Verdict, ...]:
@@ -128,28 +134,36 @@ def verify_article(article: Article, archive: Archive) -> tuple[Verdict, ...]:
 
 
 def _new_homes(archive: Archive, article: Article) -> dict[Citation, Citation]:
-    """Citations of documents that are gone -> the same words in another document; a title goes where its text went."""
+    """Citations of documents that are gone -> the same words in another document.
+
+    Where a document's words stand in another one, that is what has become of it: its title and what no longer stands
+    there are looked for in it, too. Without words of its own a citation stands for the whole document, and the words of
+    the claim are looked for.
+    """
     documents = cited_documents(archive, article)
-    cited = dict.fromkeys(citation for claim in article.claims for citation in claim.citations)
-    lost = [citation for citation in cited if citation.document_id not in documents and citation.text.strip()]
-    homes = {
-        citation: found
-        for citation in lost
-        if citation.part == "text" and (found := _where_it_stands(archive, citation)) is not None
-    }
+    lost: dict[Citation, list[str]] = {}
+    for claim in article.claims:
+        for citation in claim.citations:
+            if citation.document_id not in documents:
+                lost.setdefault(citation, []).append(citation.text if citation.text.strip() else claim.text)
+    homes: dict[Citation, Citation] = {}
+    for citation, texts in lost.items():
+        found = [home for text in texts if (home := _where_it_stands(archive, citation, text=text))]
+        if citation.part == "text" and found:
+            homes[citation] = found[0]
     successors = {citation.document_id: found.document_id for citation, found in homes.items()}
-    titles = {name: document.title for name, document in archive.store.documents(successors.values()).items()}
     for citation in lost:
-        successor = successors.get(citation.document_id, "")
-        if citation.part == "title" and titles.get(successor) == citation.text:
-            homes[citation] = replace(citation, document_id=successor)
+        if citation not in homes and citation.document_id in successors:
+            homes[citation] = replace(citation, document_id=successors[citation.document_id], sentence_id="")
     return homes
 
 
-def _where_it_stands(archive: Archive, citation: Citation) -> Citation | None:
-    for match in archive.store.lexical(citation.text, k=5, where=Filter()):
+def _where_it_stands(archive: Archive, citation: Citation, *, text: str) -> Citation | None:
+    for match in archive.store.lexical(text, k=5, where=Filter()):
         found = match.sentence
-        if found.text == citation.text:
+        if found.text == text and not citation.text:
+            return replace(citation, document_id=found.document_id)
+        if found.text == text:
             return replace(
                 citation, document_id=found.document_id, start=found.start, end=found.end, sentence_id=found.id
             )
@@ -170,7 +184,7 @@ def _moved(article: Article, homes: Mapping[Citation, Citation]) -> Article:
 
 def _remarks(claim: Claim, homes: Mapping[Citation, Citation]) -> list[str]:
     return [
-        f"source changed: '{citation.document_id}' is gone, the words stand in '{homes[citation].document_id}'"
+        f"source changed: '{citation.document_id}' is gone, words of it stand in '{homes[citation].document_id}'"
         for citation in claim.citations
         if citation in homes
     ]
@@ -193,10 +207,7 @@ def _searched(
         *_filter_lines(where),
     ]
     best = [source for source in scored if source.relevance is not None][:3]
-    lines += [
-        f"rated {source.relevance:.0f}: {source.source.document.title or source.source.document.id} ({source.reason})"
-        for source in best
-    ]
+    lines += [f"rated {source.relevance:.0f}: {source.source.document.name} ({source.reason})" for source in best]
     options = settings.write
     rule = f"a source is kept from {options.keep_at_least:g} up, and one of {options.best_at_least:g} or more is needed"
     return (*lines, rule)
@@ -216,13 +227,13 @@ def _filter_lines(where: Filter | None) -> Iterable[str]:
 
 
 def _left_out(briefs: Sequence[Brief]) -> tuple[str, ...]:
-    return tuple(f"{brief.document.title or brief.document.id}: {note}" for brief in briefs for note in brief.notes)
+    return tuple(f"{brief.document.name}: {note}" for brief in briefs for note in brief.notes)
 
 
 def _uncited(article: Article, kept: Sequence[ScoredSource]) -> tuple[str, ...]:
     listed = {source.document_id for source in article.sources}
     return tuple(
-        f"rated {source.relevance:.0f} but not cited: {source.source.document.title or source.source.document.id}"
+        f"rated {source.relevance:.0f} but not cited: {source.source.document.name}"
         for source in kept
         if source.relevance is not None and source.source.document.id not in listed
     )

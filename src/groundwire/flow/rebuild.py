@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from groundwire.core.errors import ArchiveError
-from groundwire.core.ports import Embedder, Progress, VectorStore
+from groundwire.core.ports import Embedder, Progress
 from groundwire.core.types import Document
 from groundwire.flow.archives import MANIFEST, Making, open_archive, opened, require_free, store_of
 from groundwire.retrieval.files import only_writer
 from groundwire.retrieval.index import AddReport
 from groundwire.retrieval.manifest import Manifest
 
+if TYPE_CHECKING:
+    from groundwire.backends.lance_store import LanceStore
+
 _AS_IT_WAS = Making()
-_AT_ONCE = 500
-"""Documents that are read from the old archive at once."""
 _WORDS_DECIDED_SINCE = 3
 """The format since which an archive was told whether to keep the words of passages and how to fold them."""
 
@@ -33,9 +35,9 @@ def rebuild(
 ) -> AddReport:
     """Add all documents of an archive to a new one; the old one is left as it is, without its snapshots in the new.
 
-    Nothing is searched in the old archive, so one that this version of the engine cannot search will do, as long as its
-    documents can be read. The new one is built beside its place, as ``TARGET.building``, and moved there when it is
-    complete; killed and run again, it goes on.
+    Nothing is searched in the old archive and no index is asked, so one that this version of the engine cannot search
+    will do, or one with damaged indexes, as long as its documents can be read. The new one is built beside its place,
+    as ``TARGET.building``, and moved there when it is complete; killed and run again, it goes on.
 
     Args:
         source: the folder of the old archive; nobody else writes to it meanwhile.
@@ -62,7 +64,7 @@ def rebuild(
         with _reading(old_folder):
             ids = list(old.revisions())
         new.remove(new.store.revisions().keys() - ids)
-        report = new.add(_documents(old, ids, folder=old_folder), progress=progress)
+        report = new.add(_documents(old, folder=old_folder), progress=progress)
     if new_folder.is_dir():
         new_folder.rmdir()
     building.rename(new_folder)
@@ -82,11 +84,9 @@ def _as_in(manifest: Manifest, making: Making) -> Making:
     )
 
 
-def _documents(old: VectorStore, ids: Sequence[str], *, folder: Path) -> Iterator[Document]:
-    for start in range(0, len(ids), _AT_ONCE):
-        with _reading(folder):
-            found = old.documents(ids[start : start + _AT_ONCE])
-        yield from found.values()
+def _documents(old: LanceStore, *, folder: Path) -> Iterator[Document]:
+    with _reading(folder):
+        yield from old.every_document()
 
 
 @contextmanager

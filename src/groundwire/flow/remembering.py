@@ -11,14 +11,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from groundwire.core.ports import Counts, Embedder, Matrix, Role, TokenCounter, Vector, VectorStore
+from groundwire.core.ports import Counts, Embedder, Head, Matrix, Role, TokenCounter, Vector, VectorStore
 from groundwire.core.types import Document, Filter, Match, Sentence, Unit
 from groundwire.retrieval.index import Archive
 
 _EVERYTHING = Filter()
 Value = TypeVar("Value")
-_Answers = dict[str, Match | None]
-"""What a store said of single sentences, by id; None: it did not name the sentence."""
+_Asked = tuple[str, Hashable, Unit]
+"""The side of the search, the query, and what is counted."""
+_Answers = dict[Hashable, Match | None]
+"""What a store said of single sentences, by id, or passages, by place; None: it did not name it."""
 
 
 class RememberingStore:
@@ -33,6 +35,7 @@ class RememberingStore:
         """Give back the memory; by custom after each question."""
         self._ranked: dict[Hashable, tuple[Match, ...]] = {}
         self._single: dict[Hashable, _Answers] = {}
+        self._passages: dict[str, Hashable] = {}
         self._documents: dict[str, Document | None] = {}
         self._sentences: dict[str, tuple[Sentence, ...] | None] = {}
         self._vectors: dict[str, Vector | None] = {}
@@ -71,13 +74,19 @@ class RememberingStore:
         self.forget()
         self._inner.set_origins(origins)
 
+    def heads(self) -> Sequence[Head]:
+        """As the store itself; not remembered."""
+        return self._inner.heads()
+
     def documents(self, ids: Iterable[str]) -> Mapping[str, Document]:
         """As the store itself."""
         return _remembered(ids, self._documents, self._inner.documents)
 
     def sentences(self, document_ids: Iterable[str]) -> Mapping[str, tuple[Sentence, ...]]:
         """As the store itself."""
-        return _remembered(document_ids, self._sentences, self._inner.sentences)
+        found = _remembered(document_ids, self._sentences, self._inner.sentences)
+        self._note_places(one for own in found.values() for one in own)
+        return found
 
     def vectors(self, sentence_ids: Iterable[str]) -> Mapping[str, Vector]:
         """As the store itself."""
@@ -85,15 +94,18 @@ class RememberingStore:
 
     def dense(self, query: Vector, *, k: int, where: Filter, among: Sequence[str] | None = None) -> tuple[Match, ...]:
         """As the store itself; with ``among`` and no filter each sentence is asked for once."""
-        asked: Hashable = ("dense", np.asarray(query, dtype=np.float32).tobytes())
         return self._answered(
-            asked, lambda k, among: self._inner.dense(query, k=k, where=where, among=among), k=k, where=where, of=among
+            ("dense", np.asarray(query, dtype=np.float32).tobytes(), "sentence"),
+            lambda k, among: self._inner.dense(query, k=k, where=where, among=among),
+            k=k,
+            where=where,
+            of=among,
         )
 
     def lexical(
         self, query: str, *, k: int, where: Filter, among: Sequence[str] | None = None, unit: Unit = "sentence"
     ) -> tuple[Match, ...]:
-        """As the store itself; with ``among`` and no filter each sentence is asked for once."""
+        """As the store itself; with ``among`` and no filter each sentence or passage is asked for once."""
         return self._answered(
             ("lexical", query, unit),
             lambda k, among: self._inner.lexical(query, k=k, where=where, among=among, unit=unit),
@@ -113,24 +125,42 @@ class RememberingStore:
 
     def _answered(
         self,
-        asked: Hashable,
+        asked: _Asked,
         ask: Callable[[int, Sequence[str] | None], tuple[Match, ...]],
         *,
         k: int,
         where: Filter,
         of: Sequence[str] | None,
     ) -> tuple[Match, ...]:
-        if of is None or where != _EVERYTHING or k < 0:
+        places = None if of is None or where != _EVERYTHING or k < 0 else self._places_of(of, unit=asked[2])
+        if of is None or places is None:
             whole = (asked, k, where, None if of is None else tuple(of))
             if whole not in self._ranked:
                 self._ranked[whole] = ask(k, of)
+                self._note_places(match.sentence for match in self._ranked[whole])
             return self._ranked[whole]
         known = self._single.setdefault(asked, {})
-        if unknown := sorted(set(of) - known.keys()):
+        if unknown := {place: name for place, name in places.items() if place not in known}:
             known |= dict.fromkeys(unknown)
-            known |= {match.sentence.id: match for match in ask(len(unknown), unknown)}
-        found = [match for name in set(of) if (match := known[name]) is not None]
-        return tuple(sorted(found, key=lambda match: (-match.value, match.sentence.id))[:k])
+            found = ask(len(unknown), sorted(unknown.values()))
+            known |= {_place(match.sentence, unit=asked[2]): match for match in found}
+        answer = [match for place in places if (match := known[place]) is not None]
+        return tuple(sorted(answer, key=lambda match: (-match.value, match.sentence.id))[:k])
+
+    def _places_of(self, names: Sequence[str], *, unit: Unit) -> dict[Hashable, str] | None:
+        """What answers are kept by, with a sentence of each; None where it is not known whose passage is meant."""
+        if unit == "sentence":
+            return {name: name for name in names}
+        if self._passages.keys() >= set(names):
+            return {self._passages[name]: name for name in names}
+        return None
+
+    def _note_places(self, sentences: Iterable[Sentence]) -> None:
+        self._passages.update((one.id, _place(one, unit="passage")) for one in sentences)
+
+
+def _place(sentence: Sentence, *, unit: Unit) -> Hashable:
+    return sentence.id if unit == "sentence" else (sentence.document_id, sentence.passage)
 
 
 def _remembered(

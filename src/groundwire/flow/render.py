@@ -11,27 +11,21 @@ import hashlib
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import cache
 from html.entities import html5
-from importlib.resources import files
 from typing import Literal
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Article, Citation, Claim, Document, NumberedSource, Support, Verdict
+from groundwire.flow.wording import Words, fixed_words, word_table, words_language
 
 SCHEMA = "groundwire.article/1"
 """The schema of the JSON export; the number goes up when a key changes its meaning or goes away."""
 
 Standing = Literal[Support, "unchecked"]
-Words = Mapping[str, str]
 Json = Mapping[str, object]
-
-LANGUAGES = ("en", "zh-TW", "zh-CN")
-"""The languages the fixed words are in, by column of ``word_table``."""
 
 ESCAPE = r"\\(?P<escaped>[!-/:-@\[-`{-~])|&(?P<entity>#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{1,32});"
 """Pattern of one escaped character or entity in Markdown."""
@@ -73,27 +67,6 @@ class Provenance:
 def hash_texts(documents: Iterable[Document]) -> tuple[tuple[str, str], ...]:
     """Pairs of document id and SHA-256 (hexadecimal) of its text in UTF-8, by id, for ``Provenance.hashes``."""
     return tuple(sorted((d.id, hashlib.sha256(d.text.encode("utf-8", "surrogatepass")).hexdigest()) for d in documents))
-
-
-@cache
-def word_table() -> Mapping[str, tuple[str, ...]]:
-    """Every fixed word of an export by its key, a column for each of ``LANGUAGES``."""
-    text = (files("groundwire.flow") / "templates" / "words.toml").read_text(encoding="utf-8")
-    return {key: tuple(row) for key, row in tomllib.loads(text).items()}
-
-
-def fixed_words(language: str) -> Words:
-    """The fixed words for an article's language; English where there are none of its own."""
-    column = LANGUAGES.index(words_language(language))
-    return {key: row[column] for key, row in word_table().items()}
-
-
-def words_language(language: str) -> str:
-    """Which of ``en``, ``zh-TW`` and ``zh-CN`` the fixed words of an article in this language are in."""
-    tag = language.lower().split("-")
-    if tag[0] != "zh":
-        return "en"
-    return "zh-TW" if {"tw", "hk", "mo", "hant"} & set(tag[1:]) else "zh-CN"
 
 
 def match_verdicts(article: Article, verdicts: Sequence[Verdict]) -> tuple[Verdict | None, ...]:
@@ -145,10 +118,13 @@ def unsupported(matched: Sequence[Verdict | None]) -> tuple[int, ...]:
     return tuple(sorted(places, key=lambda place: (_SEVERITY.index(standing(matched[place])), place)))
 
 
-def count_sources(article: Article, words: Words) -> str:
-    """``3 sources``, in the words given."""
+def count_sources(article: Article, words: Words, *, independent: int | None = None) -> str:
+    """``3 sources, 2 independent``, in the words given; without the second part where that is not known."""
     n = len(article.sources)
-    return words["source_one" if n == 1 else "source_many"].format(n=n)
+    counted = words["source_one" if n == 1 else "source_many"].format(n=n)
+    if n > 1 and independent is not None:
+        counted += words["comma"] + words["independent_count"].format(k=independent)
+    return counted
 
 
 def is_dense(character: str) -> bool:
@@ -166,11 +142,14 @@ def mend_surrogates(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-def render_json(article: Article, *, provenance: Provenance, verdicts: Sequence[Verdict] = ()) -> str:
+def render_json(
+    article: Article, *, provenance: Provenance, verdicts: Sequence[Verdict] = (), independence: Json | None = None
+) -> str:
     """The article as JSON of schema ``groundwire.article/1``, UTF-8, keys always in the same order.
 
     Every claim carries its citations (document id, offsets, exact characters, SHA-256 of the source text or null) and
-    its verdict with checks, or null. ``reopen`` gives back an equal Article, equal verdicts and equal provenance.
+    its verdict with checks, or null; ``independence`` is beside the article. ``reopen`` gives back an equal Article,
+    equal verdicts and equal provenance.
 
     Raises:
         UsageError: the verdicts do not belong to the article.
@@ -191,6 +170,7 @@ def render_json(article: Article, *, provenance: Provenance, verdicts: Sequence[
         "schema": SCHEMA,
         "summary": {"claims": len(rows), **counts},
         "article": body,
+        **({"independence": independence} if independence is not None else {}),
         "provenance": asdict(provenance),
     }
     return mend_surrogates(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
@@ -221,11 +201,17 @@ def _source_row(source: NumberedSource) -> Json:
     return {**asdict(source), "published": source.published.isoformat() if source.published else None}
 
 
-def render_markdown(article: Article, *, verdicts: Sequence[Verdict] = (), provenance: Provenance | None = None) -> str:
+def render_markdown(
+    article: Article,
+    *,
+    verdicts: Sequence[Verdict] = (),
+    provenance: Provenance | None = None,
+    independent: int | None = None,
+) -> str:
     """The article as Markdown for people to read and edit; ``reopen`` reads it back, edited or not.
 
     Markers stand behind the claim they belong to; offsets, ratings and verdicts are not in it. A claim that ends
-    without a stop closes its paragraph, so that it does not run into the next one.
+    without a stop closes its paragraph, so that it does not run into the next one. ``independent``: how many sources.
 
     Raises:
         UsageError: the verdicts do not belong to the article.
@@ -233,7 +219,8 @@ def render_markdown(article: Article, *, verdicts: Sequence[Verdict] = (), prove
     words = fixed_words(article.language)
     matched = match_verdicts(article, verdicts)
     headline = _with_markers(article.headline, article)
-    blocks = [f"# {headline}".rstrip(), _facts(article, matched, words=words, provenance=provenance)]
+    counts = (count_sources(article, words, independent=independent), summarise_support(matched, words))
+    blocks = [f"# {headline}".rstrip(), _facts(article, provenance, words=words, counts=counts)]
     blocks += _paragraphs(article.lede, article)
     for section in article.sections:
         blocks.append(f"## {_heading(section.heading)}".rstrip())
@@ -248,15 +235,14 @@ def render_markdown(article: Article, *, verdicts: Sequence[Verdict] = (), prove
     return mend_surrogates("\n\n".join(block for block in blocks if block)) + "\n"
 
 
-def _facts(article: Article, matched: Sequence[Verdict | None], *, words: Words, provenance: Provenance | None) -> str:
+def _facts(article: Article, provenance: Provenance | None, *, words: Words, counts: tuple[str, str]) -> str:
     facts = [words["topic"] + words["colon"] + _dotless(article.topic)]
     if provenance is not None:
         facts.append(provenance.created[:10])
     facts.append(words["writer"] + words["colon"] + _dotless(article.writer))
     if article.language != words_language(article.language):
         facts.append(words["language"] + words["colon"] + _dotless(article.language or words["unknown"]))
-    facts += [count_sources(article, words), summarise_support(matched, words)]
-    return f"*{' · '.join(facts)}*"
+    return f"*{' · '.join((*facts, *counts))}*"
 
 
 def _dotless(text: str) -> str:

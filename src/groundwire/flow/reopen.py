@@ -20,7 +20,7 @@ from groundwire.core.errors import UnreadableInput, UsageError
 from groundwire.core.sentences import split_sentences
 from groundwire.core.text import detect_language
 from groundwire.core.types import Article, Citation, Claim, NumberedSource, Section, Verdict
-from groundwire.flow import render
+from groundwire.flow import render, wording
 from groundwire.flow.markers import Line, read_line
 from groundwire.flow.render import Provenance
 
@@ -115,6 +115,7 @@ def _reopen_json(text: str) -> Reopened:
             f"This JSON has the schema {content.get('schema')!r}; this version reopens '{render.SCHEMA}'. "
             "Reopen it with the version that wrote it, or export the article as Markdown."
         )
+    content.pop("independence", None)
     try:
         file = _file_reader().validate_json(json.dumps({**content, "verdicts": verdicts}))
     except ValidationError as error:
@@ -143,7 +144,7 @@ class _Block:
         """Which of our own headings this is (``sources``, ``not_supported``, ``notes``), or nothing."""
         shown = self.lines[0].rstrip(":： ").casefold() if self.level else ""
         keys = ("sources", "not_supported", "notes")
-        return next((key for key in keys if shown in {word.casefold() for word in render.word_table()[key]}), "")
+        return next((key for key in keys if shown in {word.casefold() for word in wording.word_table()[key]}), "")
 
     @property
     def text(self) -> str:
@@ -228,7 +229,7 @@ def _read_body(blocks: Sequence[_Block], draft: _Draft) -> tuple[tuple[Claim, ..
 
 def _read_facts(line: str) -> tuple[str, str, str] | None:
     """Topic, writer and language from the line beneath the headline, or None where it is an ordinary one."""
-    words = render.word_table()
+    words = wording.word_table()
     found = re.fullmatch(r"\*(\w+)(?:: |：)(.*)\*", line)
     if not found or found[1] not in words["topic"]:
         return None
@@ -238,7 +239,7 @@ def _read_facts(line: str) -> tuple[str, str, str] | None:
     for fact in facts:
         name, _, value = fact.replace("：", ": ", 1).partition(": ")
         named[name] = render.plain_text(value)
-    language = named.get(words["language"][column], render.LANGUAGES[column])
+    language = named.get(words["language"][column], wording.LANGUAGES[column])
     language = "" if language in words["unknown"] else language
     return render.plain_text(topic), named.get(words["writer"][column], ""), language
 
@@ -246,8 +247,8 @@ def _read_facts(line: str) -> tuple[str, str, str] | None:
 def _guess_language(parts: dict[str, list[_Block]]) -> str:
     """By the heading of the sources where it is Chinese, else by the text: French has 'Sources' too."""
     shown = parts["heading"][0].lines[0].rstrip(":： ")
-    if shown in render.word_table()["sources"][1:]:
-        return render.LANGUAGES[render.word_table()["sources"].index(shown)]
+    if shown in wording.word_table()["sources"][1:]:
+        return wording.LANGUAGES[wording.word_table()["sources"].index(shown)]
     return detect_language(" ".join(render.plain_text(block.text) for block in parts["body"]))
 
 
@@ -289,7 +290,7 @@ def _read_source(text: str, *, near: int) -> NumberedSource:
     if stops:
         kept = stops[-1].end() if stops[-1][0] in "!?！？" else stops[-1].start()
         title, outlet = about[:kept], about[stops[-1].end() :]
-    untitled = title in {f"*{word}*" for word in render.word_table()["untitled"]}
+    untitled = title in {f"*{word}*" for word in wording.word_table()["untitled"]}
     return NumberedSource(
         number=int(numbered["number"]),
         document_id=render.read_code(spans[0]),

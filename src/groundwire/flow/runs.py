@@ -7,6 +7,7 @@ and it is refused where a setting, an input, a prompt or a seed is not what it w
 from __future__ import annotations
 
 import hashlib
+import logging
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,11 +15,11 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
+from groundwire.core.answers import Answer
 from groundwire.core.errors import CannotDo
 from groundwire.core.language import Capabilities, LanguageModel, Reply, Request
 from groundwire.core.ports import Progress
 from groundwire.core.secrets import hide
-from groundwire.flow.answers import Answer
 from groundwire.flow.ledger import AskMode, Ledger
 from groundwire.flow.manifests import Kind, Manifest, RunState, flat, known_capabilities, new_run_id, provenance
 from groundwire.flow.pace import Limits
@@ -26,17 +27,19 @@ from groundwire.flow.plan import Account, Budget, Plan, Price, plan
 from groundwire.flow.settings import Loaded
 from groundwire.flow.traffic import Asking, ask
 
+_log = logging.getLogger(__name__)
+
 
 class ReplayDiffers(CannotDo):
     """A replay was given something else than its run was."""
 
 
 class PlanOnly(CannotDo):
-    """A dry run has come to its first calls; ``plan`` is what they would come to."""
+    """A dry run has come to its first calls; ``plans`` say what they would come to, one a model."""
 
-    def __init__(self, planned: Plan) -> None:
-        super().__init__("\n".join(planned.lines()))
-        self.plan = planned
+    def __init__(self, *planned: Plan) -> None:
+        super().__init__("\n".join(line for each in planned for line in each.lines()))
+        self.plans = planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,8 @@ class RecordedModel:
 class Recording:
     """A run under way: takes down what it is given and makes, and asks its models.
 
-    In a replay it compares instead, and writes nothing; ``differences`` names the outputs that came out otherwise.
+    ``ledger`` is where. In a replay it compares instead, and writes nothing; ``differences`` names the outputs that
+    came out otherwise.
     """
 
     def __init__(self, manifest: Manifest, *, ledger: Ledger, how: How, replayed: Manifest | None = None) -> None:
@@ -88,7 +92,7 @@ class Recording:
         self.run = replayed.id if replayed else manifest.id
         self.differences: tuple[str, ...] = ()
         self._manifest = manifest
-        self._ledger = ledger
+        self.ledger = ledger
         self._how = how
         self._replayed = replayed
         self._notes: dict[str, dict[str, str]] = {"inputs": {}, "seeds": {}, "prompts": {}, "outputs": {}}
@@ -127,13 +131,35 @@ class Recording:
         """
         if self._replayed is None:
             made = make()
-            known = known_capabilities(self._ledger, made.id)
+            known = known_capabilities(self.ledger, made.id)
             self._models[made.id] = asdict(known) if known else {}
             self._save(RunState.RUNNING)
             return made
         if name not in self._replayed.models:
             raise ReplayDiffers(f"the run {self.run} did not use the model '{name}'")
         return RecordedModel(name, self._replayed.capabilities(name))
+
+    def price(self, model: str) -> Price | None:
+        """What a million tokens of a model cost, where it is known."""
+        return self._how.prices.get(model)
+
+    def capabilities(self, model: LanguageModel) -> Capabilities:
+        """What a model of the run can do: as the ledger knows, or by asking it.
+
+        A dry run sends nothing: a model that nobody has asked yet is planned for as if it could do everything.
+        """
+        noted = self._models.get(model.id)
+        if noted or self._replayed or not self._how.dry_run:
+            return Capabilities(**noted) if noted else self._noted(model)  # type: ignore[arg-type]  # by asdict
+        _log.warning("what '%s' can do is not known before it is asked; the plan takes it to do everything", model.id)
+        return Capabilities(schema=True, logprobs=20, likelihood=True)
+
+    def _noted(self, model: LanguageModel) -> Capabilities:
+        """What a model says that it can do, taken down."""
+        found = model.capabilities()
+        self._models[model.id] = asdict(found)
+        self._save(RunState.RUNNING)
+        return found
 
     def ask(
         self, requests: Sequence[Request], *, model: LanguageModel, progress: Progress | None = None
@@ -157,19 +183,19 @@ class Recording:
         planned = plan(
             requests,
             model=model,
-            ledger=self._ledger,
+            ledger=self.ledger,
             price=self._how.prices.get(model.id),
             mode=self._how.mode,
-            capabilities=known_capabilities(self._ledger, model.id),
+            capabilities=known_capabilities(self.ledger, model.id),
         )
         if planned.calls:
             raise PlanOnly(planned)
-        from_ledger = Asking(self._ledger, self._manifest.id, mode="replay")
+        from_ledger = Asking(self.ledger, self._manifest.id, mode="replay")
         return ask(requests, model=model, asking=from_ledger, progress=progress)
 
     def provenance(self) -> str:
         """The run as JSON without anything that a replay would change: no times, no id, no folder, no outputs."""
-        return provenance(self._ledger, self._replayed or self._current())
+        return provenance(self.ledger, self._replayed or self._current())
 
     def _note(self, kind: Kind, name: str, value: str) -> None:
         self._notes[kind][name] = value
@@ -204,7 +230,7 @@ class Recording:
             return
         ended = "" if state == RunState.RUNNING else _now().isoformat(timespec="milliseconds")
         manifest = replace(self._current(), ended=ended, reason=reason)
-        self._ledger.put_run(manifest.id, manifest.as_text(), state=state)
+        self.ledger.put_run(manifest.id, manifest.as_text(), state=state)
 
 
 @contextmanager

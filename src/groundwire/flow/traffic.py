@@ -17,11 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from groundwire.core.answers import Answer, Failure, FailureKind
 from groundwire.core.errors import BudgetReached, ModelBusy
 from groundwire.core.language import LanguageModel, Reply, Request
 from groundwire.core.ports import Progress
 from groundwire.core.secrets import hide
-from groundwire.flow.answers import Answer, Failure, FailureKind, ReplayLacks, answer_from, ended, failure_from_text
+from groundwire.flow.answers import ReplayLacks, answer_from, ended, failure_from_text
 from groundwire.flow.ledger import AskMode, Ledger
 from groundwire.flow.pace import Breaker, Limits, Pace, ThreadWorkers, Workers, wait_seconds
 from groundwire.flow.plan import Account, Amount, Price, most, require_room

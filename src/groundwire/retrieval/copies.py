@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -33,7 +33,14 @@ _UNRELATED = 0.12
 """Below this share of common words outside of what they share, two texts are about different things."""
 _SAME_SENTENCE = 0.75
 """The share of all words, numbers apart, that two versions of one sentence have in common, at least."""
+_FEWEST_NUMBERS = 3
+_SAME_NUMBERS = 1 / 3
+"""Below this share of common numbers, of three or more, two texts fill one form (a daily bulletin) with other facts."""
 _COLUMNS = 1 << 14
+_DATELINE = re.compile(
+    r"\s*(?:[（(【［\[][^）)】］\]]{1,40}[）)】］\]]\s*|[A-Z]{3,}[A-Za-z ,./()\d]{0,60}\s(?:--?|—|–)\s)*"
+)
+"""Place, day and agency before the first words, which a version may have or not."""
 _DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _Runs = NDArray[np.int64]
 _NOTHING: _Runs = np.empty(0, np.int64)
@@ -99,12 +106,13 @@ def stories(documents: Mapping[str, Document]) -> dict[str, str]:
     """Which documents are versions of one story, as id -> the smallest id among its versions, in order of ids.
 
     Two are where at least half of the shorter text's runs of four words, numbers apart, stand in the other; versions of
-    versions count. Runs that two texts share which are otherwise about different things are left out of account, and a
-    text that holds two different stories is a version of neither.
+    versions count. Texts that have nearly none of their numbers in common are bulletins of one form and no versions.
+    Runs that two texts share which are otherwise about different things are left out of account, and a text that holds
+    two different stories is a version of neither.
     """
     names = sorted(documents)
     known: dict[tuple[str, ...], int] = {}
-    texts = [_Text(_masked(documents[name].text), known) for name in names]
+    texts = [_Text(words(flatten(documents[name].text)), known) for name in names]
     first = list(range(len(names)))
     for one, other in _linked(texts):
         kept, gone = sorted((first[one], first[other]))
@@ -112,16 +120,17 @@ def stories(documents: Mapping[str, Document]) -> dict[str, str]:
     return {name: names[number] for name, number in zip(names, first, strict=True)}
 
 
-def _masked(text: str) -> tuple[str, ...]:
-    """The words of a text in simplified characters, every number the same."""
-    return tuple("0" if term[0].isdigit() else term for term in words(flatten(text)))
+def _masked(terms: Iterable[str]) -> tuple[str, ...]:
+    """The words of a text, every number the same."""
+    return tuple("0" if term[0].isdigit() else term for term in terms)
 
 
 class _Text:
-    """The words of a text, its runs of four by number, and which of the words tell what it is about."""
+    """The words of a text, its runs of four by number, its numbers, and which words tell what it is about."""
 
-    def __init__(self, terms: tuple[str, ...], known: dict[tuple[str, ...], int]) -> None:
-        self.terms = terms
+    def __init__(self, written: Sequence[str], known: dict[tuple[str, ...], int]) -> None:
+        self.numbers = Counter(term for term in written if term[0].isdigit())
+        self.terms = terms = _masked(written)
         runs = zip(*(terms[start:] for start in range(_RUN_WORDS)), strict=False)
         self.runs = np.array([known.setdefault(run, len(known)) for run in runs], dtype=np.int64)
         self.telling = frozenset(term for term in content_words(" ".join(terms)) if len(term) > 3 or term > "\x7f")
@@ -155,6 +164,7 @@ def _linked(texts: Sequence[_Text]) -> list[tuple[int, int]]:
         (one, other)
         for one, other in np.argwhere(np.triu(common, 1) >= _FEWEST_RUNS).tolist()
         if common[one, other] >= _SAME_STORY * min(len(sets[one]), len(sets[other]))
+        and not _fill_one_form(texts[one].numbers, texts[other].numbers)
     ]
     digests = set(_digests(links, texts, common=common, sizes=[len(own) for own in sets]))
     return [(one, other) for one, other in links if one not in digests and other not in digests]
@@ -222,6 +232,11 @@ def _are_unrelated(one: frozenset[str], other: frozenset[str]) -> bool:
     return fewest >= _FEWEST_WORDS and len(one & other) < _UNRELATED * fewest
 
 
+def _fill_one_form(one: Counter[str], other: Counter[str]) -> bool:
+    fewest = min(one.total(), other.total())
+    return fewest >= _FEWEST_NUMBERS and (one & other).total() < _SAME_NUMBERS * fewest
+
+
 def _digests(
     links: Sequence[tuple[int, int]], texts: Sequence[_Text], *, common: _Runs, sizes: Sequence[int]
 ) -> Iterator[int]:
@@ -275,13 +290,15 @@ def _difference(one: _Counted, other: _Counted, *, shared_by: int) -> Difference
 
 def _counted(document: Document) -> Iterator[_Counted]:
     for span in split_sentences(document.text, language=document.language):
-        text = document.text[span.start : span.end]
+        whole = document.text[span.start : span.end]
+        text = whole[_DATELINE.match(whole).end() :]  # type: ignore[union-attr]  # it may match nothing at all
         numbers = sorted(_numbers(text), key=lambda number: number[0].start)
         if numbers:
             edges = [0, *(edge for place, _ in numbers for edge in (place.start, place.end)), len(text)]
             frame = " 0 ".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
             written = tuple(text[place.start : place.end] for place, _ in numbers)
-            yield _Counted(document.id, span, text, _masked(frame), tuple(value for _, value in numbers), written)
+            values = tuple(value for _, value in numbers)
+            yield _Counted(document.id, span, whole, _masked(words(flatten(frame))), values, written)
 
 
 def _numbers(text: str) -> Iterator[tuple[Span, _Value]]:

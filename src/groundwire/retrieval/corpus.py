@@ -12,7 +12,7 @@ from groundwire.core.sentences import split_sentences
 from groundwire.core.text import count_tokens
 from groundwire.core.types import Document, Passage, Sentence, Span
 
-SPLITTER = "sentencex+1"
+SPLITTER = "sentencex+2"
 """Name and version of the sentence splitter; a change of it makes other sentence ids."""
 
 PASSAGE_TOKENS = 200

@@ -57,6 +57,8 @@ class _Tally:
     met: Met = field(default_factory=Met)
 
 
+_READINGS = 10
+"""How often a document and its sentences are read when a writer changes them in between."""
 _Prepared = tuple[Document, str, tuple[Passage, ...]]
 
 
@@ -132,7 +134,8 @@ class Archive:
         if self.manifest.splitter != SPLITTER:
             raise ArchiveError(
                 f"{self.name or 'the archive'} was cut into sentences by '{self.manifest.splitter}', this groundwire "
-                f"uses '{SPLITTER}'. Search it as it is, or add all documents to a new archive."
+                f"uses '{SPLITTER}'. Search it as it is, or make it anew: groundwire rebuild NEW.archive --archive "
+                f"{self.name or 'OLD.archive'}"
             )
         fold_function(self.manifest.folding)  # before anything is embedded
         with self._writing():
@@ -253,15 +256,40 @@ class Archive:
         return search(query, store=self.store, embedder=self.embedder, k=k, settings=settings or SearchSettings())
 
     def documents(self, hits: Sequence[Hit]) -> tuple[Source, ...]:
-        """The documents that hits belong to, each with its hits, in the order of their best hit."""
+        """The documents that hits belong to, each with its hits, in the order of their best hit.
+
+        What another process has removed or edited since the search is left out: a hit whose words no longer stand
+        where they stood, and a document without any hit.
+
+        Raises:
+            ArchiveError: the sentences of a document do not fit its text, however often both are read.
+        """
         grouped: dict[str, list[Hit]] = {}
         for hit in hits:
             grouped.setdefault(hit.sentence.document_id, []).append(hit)
-        found, sentences = self.store.documents(grouped), self.store.sentences(grouped)
+        whole = self._whole(grouped)
+        for name, (document, _) in whole.items():
+            grouped[name] = [hit for hit in grouped[name] if _stands(hit.sentence, document)]
         return tuple(
-            Source(found[name], tuple(group), sentences[name], self.embedder.id)
+            Source(whole[name][0], tuple(group), whole[name][1], self.embedder.id)
             for name, group in grouped.items()
-            if name in found and name in sentences  # another process may have removed it since the search
+            if name in whole and group
+        )
+
+    def _whole(self, ids: Iterable[str]) -> dict[str, tuple[Document, tuple[Sentence, ...]]]:
+        """Documents with their sentences, of one version each: read again while a writer changed one in between."""
+        wanted = list(ids)
+        whole: dict[str, tuple[Document, tuple[Sentence, ...]]] = {}
+        for _ in range(_READINGS):
+            found, sentences = self.store.documents(wanted), self.store.sentences(wanted)
+            read = {name: (found[name], sentences[name]) for name in wanted if name in found and name in sentences}
+            whole |= {name: one for name, one in read.items() if all(_stands(own, one[0]) for own in one[1])}
+            wanted = [name for name in read if name not in whole]
+            if not wanted:
+                return whole
+        raise ArchiveError(
+            f"the sentences of document '{wanted[0]}' in {self.name or 'the archive'} do not fit its text, read "
+            f"{_READINGS} times. Wait until nothing is written to it, or make it anew with 'groundwire rebuild'"
         )
 
     def sentences(self, document_ids: Iterable[str]) -> dict[str, tuple[Sentence, ...]]:
@@ -331,6 +359,11 @@ def _batches(prepared: Iterable[_Prepared], *, size: int) -> Iterator[list[_Prep
             batch, waiting = [], 0
     if batch:
         yield batch
+
+
+def _stands(sentence: Sentence, document: Document) -> bool:
+    """Whether the words of a sentence stand in the document, where it says."""
+    return document.text[sentence.start : sentence.end] == sentence.text
 
 
 def _encoder_tokens(passages: Sequence[Passage], context: Context) -> int:

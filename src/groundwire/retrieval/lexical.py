@@ -49,7 +49,6 @@ class Words:
         self._share = passage_words
         self._of_sentences: dict[str, float] = {}
         self._of_passages: dict[Place, float] = {}
-        self._firsts: dict[Place, str] = {}
 
     def proposed(self, k: int, *, where: Filter, also: Mapping[str, Sentence] | None = None) -> Found:
         """The k sentences with the largest value above 0.
@@ -59,19 +58,16 @@ class Words:
         asked for in the same breath.
         """
         own = found(self._store.lexical(self._query, k=k, where=where))
+        self._of_sentences |= own.values
         if self._share == 0:
-            self._of_sentences |= own.values
             return own
         passages = self._store.lexical(
             self._query, k=k if len(own.values) < k else -(-k // 4), where=where, unit="passage"
         )
-        places = {place_of(match.sentence) for match in passages}
-        self._of_sentences |= own.values
         self._of_passages |= {place_of(match.sentence): match.value for match in passages}
-        others = dict(own.sentences) | dict(also or {})
-        held = self._learn_firsts(places | {place_of(one) for one in others.values()})
-        candidates = dict(own.sentences) | {one.id: one for one in held if place_of(one) in places}
-        values = self.values(candidates | others)
+        places = {place_of(match.sentence) for match in passages}
+        candidates = dict(own.sentences) | self._held(places)
+        values = self.values(candidates | dict(also or {}))
         best = sorted((name for name in candidates if values[name] > 0), key=lambda name: (-values[name], name))[:k]
         return Found({name: candidates[name] for name in best}, {name: values[name] for name in best})
 
@@ -82,7 +78,7 @@ class Words:
             self._of_sentences |= dict.fromkeys(unknown, 0.0) | dict(found(matches).values)
         if self._share == 0:
             return {name: self._of_sentences[name] for name in sentences}
-        self._ask_passages({place_of(one) for one in sentences.values()})
+        self._ask_passages(sentences.values())
         return {
             name: round(
                 (1 - self._share) * self._of_sentences[name] + self._share * self._of_passages[place_of(one)],
@@ -91,22 +87,20 @@ class Words:
             for name, one in sentences.items()
         }
 
-    def _ask_passages(self, places: Set[Place]) -> None:
-        unknown = places - self._of_passages.keys()
-        self._learn_firsts(unknown - self._firsts.keys())
-        # A document that another process removed meanwhile has no first sentence to ask for.
-        if firsts := sorted(self._firsts[place] for place in unknown if place in self._firsts):
-            matches = self._store.lexical(self._query, k=len(firsts), where=EVERYTHING, among=firsts, unit="passage")
+    def _ask_passages(self, sentences: Iterable[Sentence]) -> None:
+        unknown = {place_of(one): one.id for one in sentences if place_of(one) not in self._of_passages}
+        if unknown:
+            matches = self._store.lexical(
+                self._query, k=len(unknown), where=EVERYTHING, among=sorted(unknown.values()), unit="passage"
+            )
             self._of_passages |= {place_of(match.sentence): match.value for match in matches}
-        self._of_passages |= dict.fromkeys(places - self._of_passages.keys(), 0.0)
+            self._of_passages |= dict.fromkeys(unknown.keys() - self._of_passages.keys(), 0.0)
 
-    def _learn_firsts(self, places: Set[Place]) -> list[Sentence]:
-        """Read the documents of these passages and note how each passage begins; returns their sentences."""
+    def _held(self, places: Set[Place]) -> dict[str, Sentence]:
+        """The sentences of these passages, by id."""
         names = sorted({document_id for document_id, _ in places})
-        held = [one for own in self._store.sentences(names).values() for one in own] if names else []
-        for one in held:
-            self._firsts.setdefault(place_of(one), one.id)
-        return held
+        held = self._store.sentences(names).values() if names else ()
+        return {one.id: one for own in held for one in own if place_of(one) in places}
 
 
 def phrases(query: str) -> tuple[str, ...]:

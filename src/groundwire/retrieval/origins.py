@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from groundwire.core.types import Document
+from groundwire.core.types import ROW_OF_FILE, Document
 
-_ROW = re.compile(r"(:\d+|\[\d+\])$")
 _ESCAPED = re.compile(r"\\udc([0-9a-f]{2})|\\n")
 
 
@@ -82,7 +81,7 @@ class Met:
 
 def is_row(origin: str) -> bool:
     """Whether an origin names a row of a larger file."""
-    return _ROW.search(origin) is not None
+    return ROW_OF_FILE.search(origin) is not None
 
 
 def file_origin(path: Path) -> str:

@@ -31,7 +31,7 @@ _APART = "\f"
 _COLUMN_ROWS = 3
 _COLUMN_WIDTH = 12
 """Narrower cells than this are a table's, not a column's of prose."""
-_UNREADABLE_SHARE = 0.2
+_UNREADABLE_SHARE, _UNASSIGNED_SHARE = 0.2, 0.02
 _TABLE_GAP = re.compile(r"\S {6,}\S")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 _FIRST_PDF = 1993
@@ -209,8 +209,9 @@ def _as_row(pages: Sequence[_Read], *, values: dict[str, object], notes: list[st
     if running:
         notes.append(f"running lines taken out: {len(running)} ({excerpt(running[0])})")
     text = _unwrap([line for rows in kept for line in _lines(_in_reading_order(rows))], notes)
-    unknown = sum(char == "\ufffd" or category(char) in ("Co", "Cn") for char in text)
-    if unknown > _UNREADABLE_SHARE * len(text):
+    unassigned = sum(category(char) == "Cn" for char in text)  # no text holds these: a wrong map from glyphs makes them
+    unknown = unassigned + sum(char == "\ufffd" or category(char) == "Co" for char in text)
+    if unknown > _UNREADABLE_SHARE * len(text) or unassigned > _UNASSIGNED_SHARE * len(text):
         reason = f"its fonts do not say which characters they draw ({unknown} of {len(text)} are unknown)"
         return Refused("bad_pdf", reason, None, excerpt(text))
     title = read_plain(text).values.get("title")

@@ -105,7 +105,7 @@ PRESETS: Mapping[Preset, SearchSettings] = {
     "window": SearchSettings(mode="dense", sentence_weight=1.0, shape="windows", neighbours=3),
     "dslr": SearchSettings(mode="dense", sentence_weight=0.0, shape="sifted"),
     "mmr": SearchSettings(mode="dense", sentence_weight=1.0, shape="diverse"),
-    "best": SearchSettings(mode="hybrid", sentence_weight=0.5, passage_words=0.5),
+    "best": SearchSettings(mode="hybrid", sentence_weight=0.4, lexical_weight=0.25, passage_words=0.5),
 }
 """Ways to search with a name: the rivals that ParetoRAG is measured against, itself, and the best that we measured."""
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from groundwire.core.ports import Counts, VectorStore
+from groundwire.core.ports import Counts, Head, VectorStore
 from groundwire.core.types import Document, Filter
 from groundwire.testing.filings import (
     ODD_NAMES,
@@ -68,6 +68,9 @@ def check_holds(store: VectorStore, filings: Sequence[Filing]) -> None:
     origins = {one.document.id: one.document.origin for one in filings if one.document.origin}
     same(dict(store.revisions()), {one.document.id: one.revision for one in filings}, "revisions()")
     same(dict(store.origins()), origins, "origins()")
+    about = sorted((one.document for one in filings), key=lambda document: document.id)
+    heads = [Head(one.id, one.title, one.published, one.source, one.language) for one in about]
+    same(list(store.heads()), heads, "heads()")
     same(dict(store.documents([*names, "none"])), {one.document.id: one.document for one in filings}, "documents()")
     same(dict(store.sentences([*names, "none"])), held, "sentences()")
     same(store.counts(), Counts(len(filings), sum(map(len, held.values()))), "counts()")
@@ -261,6 +264,8 @@ def _check_passages(store: VectorStore) -> None:
         some = passages(store, "flood volunteers read", among=[flood[0], flood[1], "none"])
         same(names_of(some), flood[:1], f"lexical(unit='passage', among=...) {when}")
         close_to(some[0].value, whole[flood[0]], f"the value of a passage in lexical(among=...) {when}")
+        later = passages(store, "flood volunteers read", among=[flood[1], rates[4]])
+        same(sorted(names_of(later)), sorted([flood[0], rates[4]]), f"the passages of any of their sentences {when}")
         store.finish()
     put(store, [filing(room[0].document, ("Only water stayed.",), dimension=store.dimension, seed=1)])
     same(passages(store, "volunteers"), (), "lexical(unit='passage') for a word that was edited away")

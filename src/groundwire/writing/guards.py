@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from groundwire.core.agreement import dates_agree, units_agree, values_agree
+from groundwire.core.agreement import computed, dates_agree, units_agree, values_agree
 from groundwire.core.mentions import DateMention, find_dates, find_quotations
 from groundwire.core.numerals import flatten
 from groundwire.core.quantities import Quantity, find_quantities
@@ -118,7 +118,7 @@ def _quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def _number_finding(claimed: Quantity, known: Sequence[Quantity], *, elsewhere: Sequence[Excerpt]) -> Finding:
-    def failed(reason: str, *, conflict: bool) -> Finding:
+    def failed(reason: str, conflict: bool) -> Finding:  # noqa: FBT001 - unpacked from a pair
         return Finding(Check("number", claimed.text, passed=False, reason=reason), conflict)
 
     same_value = [other for other in known if values_agree(claimed, other)]
@@ -131,13 +131,21 @@ def _number_finding(claimed: Quantity, known: Sequence[Quantity], *, elsewhere: 
     for excerpt in elsewhere:
         if any(values_agree(claimed, o) and units_agree(claimed, o) is not False for o in _quantities(excerpt.text)):
             return failed(f"stands in {excerpt.document.id!r}, but not in the cited words", conflict=False)
+    return failed(*_number_reason(claimed, known))
+
+
+def _number_reason(claimed: Quantity, known: Sequence[Quantity]) -> tuple[str, bool]:
+    """What the source has in place of a number that is not there, and whether that speaks against it."""
+    if made := computed(claimed, known):
+        how, one, two = made
+        return f"computed: the {how} of {one.text!r} and {two.text!r} in the source", False
     rivals = [other for other in known if units_agree(claimed, other)] or [
         other for other in known if other.kind == claimed.kind and units_agree(claimed, other) is not False
     ]
     if rivals:
         nearest = min(rivals, key=lambda other: abs(other.value - claimed.value))
-        return failed(f"another value: the source has {_shown(nearest)}", conflict=True)
-    return failed("the cited words hold no such number", conflict=False)
+        return f"another value: the source has {_shown(nearest)}", True
+    return "the cited words hold no such number", False
 
 
 def _shown(quantity: Quantity) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire.core.numerals import flatten
 from groundwire.core.types import Sentence
+from groundwire.writing.notices import is_notice
 from groundwire.writing.orders import is_order
 
 BESIDE_AN_ORDER = 2
@@ -67,12 +68,6 @@ _INLINE_LINK = re.compile(
     rf"(?<=[.!?。！？…])\s?[\s>*_◎●▲▼◆■※►▶(\[【（]{{0,4}}{_MORE}[*_】\])）]*\s?[:：].*", re.IGNORECASE
 )
 _HEADING_CHARACTERS = 60
-_CREDIT = re.compile(
-    r"\W*(?:(?:additional |further )?(?:reporting|editing|writing|compiled|translated|photographs?) by\b|©|copyright\b"
-    r"|all rights reserved|(?:subscribe|sign up|follow us|click here)\b.{0,60}\b(?:newsletter|app|here|alerts|updates|"
-    r"channel|facebook|twitter|telegram|whatsapp)\b)|.{0,80}\ball rights reserved\b",
-    re.IGNORECASE,
-)
 _ENDED = re.compile(r"[.!?。！？…][\s\"'”’」』）)\]】》]*(?:\[\d{1,3}\])*$")
 _HIDDEN = re.compile(
     r"<!--.*?(?:--!?>|\Z)|&lt;!--.*?(?:--!?&gt;|\n[^\S\n]*\r?\n|\Z)|```.*?(?:```|\n[^\S\n]*\r?\n|\Z)|~~~.*?(?:~~~|\n[^\S\n]*\r?\n|\Z)"
@@ -107,7 +102,7 @@ def quotable(text: str, sentences: Sequence[Sentence]) -> tuple[tuple[Sentence, 
             "hidden markup",
             "orders to a model",
             "beside such orders",
-            "headings and by-lines",
+            "headings, by-lines and notices",
         ),
         0,
     )
@@ -118,8 +113,8 @@ def quotable(text: str, sentences: Sequence[Sentence]) -> tuple[tuple[Sentence, 
             counts["hidden markup"] += 1
         elif place in orders:
             counts["orders to a model" if is_order(sentence.text) else "beside such orders"] += 1
-        elif not _ENDED.search(sentence.text) or _CREDIT.match(sentence.text):
-            counts["headings and by-lines"] += 1
+        elif not _ENDED.search(sentence.text) or is_notice(sentence.text):
+            counts["headings, by-lines and notices"] += 1
         else:
             kept.append(sentence)
     return tuple(kept), tuple(f"{count} sentence(s) left out: {kind}" for kind, count in counts.items() if count)

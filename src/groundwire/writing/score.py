@@ -89,7 +89,12 @@ def score(topic: str, sources: Sequence[Source], *, curves: Curves | None = None
     if not topic.strip():
         raise UsageError("the topic is blank; say in a few words what the article is about")
     known = calibrations() if curves is None else curves
-    return tuple(sorted((_rated(topic, source, known) for source in sources), key=_order))
+    return in_order(_rated(topic, source, known) for source in sources)
+
+
+def in_order(scored: Iterable[ScoredSource]) -> tuple[ScoredSource, ...]:
+    """Sources by relevance down, the unscored last; ties by the strength of the best hit down, then by id up."""
+    return tuple(sorted(scored, key=_order))
 
 
 def keep(scored: Iterable[ScoredSource], *, at_least: float = KEEP_AT_LEAST) -> tuple[ScoredSource, ...]:

@@ -7,18 +7,19 @@ decisions and its limits stand in ``docs/method/verification.md``.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
-from typing import Literal
 
 from groundwire.core.mentions import find_dates, find_quotations
 from groundwire.core.quantities import find_quantities
 from groundwire.core.sentences import split_sentences
 from groundwire.core.text import normalise
 from groundwire.core.types import Article, Check, Citation, Claim, Document, Span, Support, Verdict
+from groundwire.writing.cited import Cited, citation_gate, resolve
 from groundwire.writing.cuts import is_verbatim, marks_gate, part_gate, question_gate
+from groundwire.writing.direction import direction_gate, negation_gate
 from groundwire.writing.guards import (
     FOREIGN,
     Excerpt,
@@ -26,15 +27,16 @@ from groundwire.writing.guards import (
     claimed_words,
     coverage,
     date_gate,
-    find_words,
     number_gate,
     sought_words,
     telling_words,
     wording_gate,
 )
+from groundwire.writing.names import names_gate
 from groundwire.writing.quotes import TRANSLATED, find_quoted, name_gate, quotation_gate
+from groundwire.writing.speakers import speaker_gate
+from groundwire.writing.subjects import subject_gate
 
-State = Literal["unchanged", "moved", "changed", "missing"]
 Splitter = Callable[[Document], tuple[Span, ...]]
 MOST_SENTENCES = 5
 """How many sentences of a document that is cited as a whole may carry a claim."""
@@ -70,22 +72,6 @@ def verify(
     """
     opened = {key: _Opened(document, sentences) for key, document in documents.items()}
     return tuple(_decide(claim, article.topic, opened=opened, written=written) for claim in article.claims)
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """What a citation points at today.
-
-    ``unchanged``: the cited characters are there; ``moved``: they are elsewhere in the document, at ``excerpt``;
-    ``changed``: they are gone; ``missing``: the document is not in the archive, or the offsets lie outside its text.
-    ``excerpt`` is None for changed and missing ones; for a citation without offsets it is the whole text.
-    """
-
-    citation: Citation
-    state: State
-    reason: str
-    document: Document | None = None
-    excerpt: Excerpt | None = None
 
 
 class _Opened:
@@ -166,60 +152,6 @@ class _Opened:
         return found[:MOST_SENTENCES]
 
 
-def resolve(citation: Citation, documents: Mapping[str, Document]) -> Cited:
-    """Look up what a citation points at, in documents that may have changed since the article was written."""
-    document = documents.get(citation.document_id)
-    if document is None:
-        return Cited(citation, "missing", f"source is not in the archive: {citation.document_id!r}")
-    part = document.title if citation.part == "title" else document.text
-    if citation.start is None or citation.end is None:
-        kept = not citation.text or citation.text in part
-        excerpt = Excerpt(document, Span(0, len(part)), part, citation.part)
-        if kept:
-            return Cited(citation, "unchanged", "", document, excerpt)
-        return Cited(
-            citation, "changed", f"source changed: {citation.document_id!r} no longer holds the cited words", document
-        )
-    inside = 0 <= citation.start < citation.end <= len(part)
-    if inside and citation.text in ("", part[citation.start : citation.end]):
-        words = part[citation.start : citation.end]
-        excerpt = Excerpt(document, Span(citation.start, citation.end), words, citation.part)
-        return Cited(citation, "unchanged", "", document, excerpt)
-    return _sought(citation, part=part, document=document)
-
-
-def _sought(citation: Citation, *, part: str, document: Document) -> Cited:
-    """The cited words elsewhere in the document: the nearest place, else with marks and spaces made equal."""
-    start = citation.start or 0
-    if not citation.text.strip():
-        reason = (
-            f"offsets {citation.start}-{citation.end} lie outside {citation.document_id!r} ({len(part)} characters)"
-        )
-        return Cited(citation, "missing", reason, document)
-    after, before = (
-        part.find(citation.text, max(0, start)),
-        part.rfind(citation.text, 0, max(0, start) + len(citation.text)),
-    )
-    places = [Span(place, place + len(citation.text)) for place in (before, after) if place >= 0]
-    found = min(places, key=lambda span: abs(span.start - start), default=None) or find_words(citation.text, part)
-    if found is None:
-        reason = f"source changed: {citation.document_id!r} no longer holds the cited words"
-        return Cited(citation, "changed", reason, document)
-    reason = f"source changed: the cited words now stand at {found.start}-{found.end} of {citation.document_id!r}"
-    excerpt = Excerpt(document, found, part[found.start : found.end], citation.part)
-    return Cited(citation, "moved", reason, document, excerpt)
-
-
-def citation_gate(cited: Sequence[Cited]) -> tuple[Finding, ...]:
-    """One check a citation: it passes when the cited characters are there, also when they have moved."""
-    if not cited:
-        return (Finding(Check("citation", "", passed=False, reason="cites nothing")),)
-    return tuple(
-        Finding(Check("citation", f"[{c.citation.number}]", passed=c.state in ("unchanged", "moved"), reason=c.reason))
-        for c in cited
-    )
-
-
 def _aimed(citation: Citation, claim: str, documents: Mapping[str, Document]) -> Citation:
     """A citation of a whole document by a claim that is its title, as a headline out of Markdown is: of the title."""
     document = documents.get(citation.document_id)
@@ -232,7 +164,7 @@ def _aimed(citation: Citation, claim: str, documents: Mapping[str, Document]) ->
 def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written: date | None) -> Verdict:
     documents = {key: each.document for key, each in opened.items()}
     cited = [resolve(_aimed(citation, claim.text, documents), documents) for citation in claim.citations]
-    findings = list(citation_gate(cited))
+    findings = list(citation_gate(cited, written=written))
     if not claim.citations and _claims_nothing(claim, topic):
         return Verdict(claim, "background", "says nothing that a source would have to carry")
     excerpts = _excerpts(claim, cited, opened=opened)
@@ -251,12 +183,27 @@ def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written:
     findings += name_gate(claim.text, excerpts, elsewhere=own)
     sentences = [sentence.text for sentence in around]
     findings += [*marks_gate(claim.text, sentences), *part_gate(claim.text, sentences)]
-    wording = wording_gate(_compared(claim.text, findings), excerpts)
+    compared = _compared(claim.text, findings)
+    wording = wording_gate(compared, excerpts)
     if wording.conflict:
-        wording = _named_elsewhere(claim, wording, others=[o for key, o in opened.items() if key not in named])
+        wording = _named_elsewhere(claim, wording, opened=opened, cited=named, shown=excerpts)
+    else:
+        findings += _turned(compared, around, documents=own)
     if wording.check.passed:
         findings += question_gate(claim.text, sentences)
     return _verdict(claim, [*findings, wording], excerpts=excerpts, verbatim=False)
+
+
+def _turned(claim: str, around: Sequence[Excerpt], *, documents: Sequence[Excerpt]) -> list[Finding]:
+    """What turns a sentence of a claim round: another name, speaker, direction or subject, a negation more or less."""
+    sentences = [sentence.text for sentence in around]
+    findings = [*speaker_gate(claim, documents)]
+    for span in split_sentences(claim):
+        own = claim[span.start : span.end]
+        if not is_verbatim(own, sentences):
+            findings += names_gate(own, around, elsewhere=documents)
+            findings += [*direction_gate(own, sentences), *negation_gate(own, sentences), *subject_gate(own, sentences)]
+    return findings
 
 
 def _compared(text: str, findings: Sequence[Finding]) -> str:
@@ -306,13 +253,23 @@ def _runs(excerpts: Sequence[Excerpt], around: Sequence[Excerpt]) -> Iterator[tu
     yield tuple(one.text for one in run)
 
 
-def _named_elsewhere(claim: Claim, wording: Finding, *, others: Sequence[_Opened]) -> Finding:
-    """The failed wording check, with the name of a document that is not cited and does hold the words."""
+def _named_elsewhere(
+    claim: Claim, wording: Finding, *, opened: Mapping[str, _Opened], cited: Container[str], shown: Sequence[Excerpt]
+) -> Finding:
+    """The failed wording check, with the place of a sentence that is not cited and does hold words, numbers and dates.
+
+    The cited documents are searched first.
+    """
     said = telling_words(claim.text)
-    for other in others:
-        held = frozenset().union(*(telling_words(sentence.text) for sentence in other.best(claim.text)[:2]))
-        if coverage(said, held) >= _REPEATS:
-            reason = f"{wording.check.reason}; {other.document.id!r}, which is not cited, has them"
+    for key in sorted(opened, key=lambda key: (key not in cited, key)):
+        best = [s for s in opened[key].best(claim.text) if s not in shown][:2]
+        held = frozenset().union(*(telling_words(sentence.text) for sentence in best))
+        gates = (*number_gate(claim.text, best), *date_gate(claim.text, best)) if best else ()
+        if best and coverage(said, held) >= _REPEATS and all(finding.check.passed for finding in gates):
+            own = max(best, key=lambda s: coverage(said, telling_words(s.text)))
+            where = f"{key!r} at {own.span.start}-{own.span.end}"
+            tail = "outside the cited words, has them" if key in cited else "which is not cited, has them"
+            reason = f"{wording.check.reason}; {where}, {tail}"
             return Finding(Check("wording", claim.text, passed=False, reason=reason), conflict=True)
     return wording
 

@@ -207,7 +207,7 @@ def _drafted(briefs: Sequence[Brief], max_tokens: int, *, language: str) -> tupl
 def _notes(draft: _Draft, briefs: Sequence[Brief], *, max_tokens: int) -> tuple[str, ...]:
     notes = []
     for brief in briefs:
-        name, title = brief.document.id, brief.document.title or brief.document.id
+        name, title = brief.document.id, brief.document.name
         if draft.repeats[name]:
             notes.append(f"{title}: {draft.repeats[name]} sentence(s) left out: nearly the words of another sentence")
         if draft.crowded[name]:
@@ -246,9 +246,10 @@ def _sections(claims: Sequence[tuple[str, Claim]], briefs: Sequence[Brief], *, l
 
 
 def _heading(brief: Brief, language: str) -> str:
-    """Outlet and date; without an outlet the title, and the id where neither can be used."""
+    """Outlet and date; without an outlet the title, then the name of the file, and the id where none can be used."""
     document, chinese = brief.document, _base(language) == "zh"
-    names = (_on_one_line(name) for name in (document.source, document.title) if name.strip() and not is_order(name))
+    known = (document.source, document.title, replace(document, title="").name)
+    names = (_on_one_line(name) for name in known if name.strip() and not is_order(name))
     parts = [next(names, document.id), _written_date(document.published, language)]
     heading = ("　" if chinese else ", ").join(filter(None, parts))
     if _speaks(brief, language):
@@ -295,7 +296,7 @@ def _source(brief: Brief, numbers: Mapping[str, int]) -> NumberedSource:
     return NumberedSource(
         number=numbers[document.id],
         document_id=document.id,
-        title=document.title,
+        title=document.title or ("" if document.name == document.id else document.name),
         source=document.source,
         published=document.published,
         url=document.url,

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from groundwire.core.agreement import dates_agree, units_agree, values_agree
+from groundwire.core.agreement import computed, dates_agree, units_agree, values_agree
 from groundwire.core.mentions import find_dates
 from groundwire.core.quantities import find_quantities
 
@@ -217,3 +217,22 @@ def test_another_date_does_not_carry_a_claim(claim: str, source: str) -> None:
 def test_the_same_date_written_another_way_carries_a_claim(claim: str, source: str) -> None:
     assert find_dates(claim, anchor=PUBLISHED)
     assert dates_carried(claim, source)
+
+
+@pytest.mark.parametrize(
+    ("claimed", "source", "how"),
+    [
+        ("15 people died", "12 people died in Tainan and 3 people in Chiayi", "sum"),
+        ("9 people more", "12 people died in Tainan and 3 people in Chiayi", "difference"),
+        ("25% of them", "12 people died in Tainan and 3 people in Chiayi", "share"),
+        ("a 25.0% gain", "it cost $500 in May and $400 in April", "change"),
+        ("14 people died", "12 people died in Tainan and 3 people in Chiayi", ""),
+        ("15 dollars", "12 people died in Tainan and 3 people in Chiayi", ""),
+        ("first", "12 people died", ""),
+        ("15 people died", "12 people died and $3 was lost", ""),
+    ],
+)
+def test_a_number_made_of_two_of_the_source_is_told(claimed: str, source: str, how: str) -> None:
+    (quantity, *_) = find_quantities(claimed)
+    made = computed(quantity, find_quantities(source))
+    assert (made[0] if made else "") == how

@@ -74,6 +74,9 @@ CASES_A1 = [
     ("Visit example.com/a.b?x=1. Then call.", 2),
     ("印度GDP成長6.7%。專家說：「情況很好。我們有信心。」他隨後離開。", 3),
     ("（中央社台北1日電）行政院長說……將於5月20日公布。", 1),
+    ("Sen. Wu said no. Rep. Li said yes.", 2),
+    ("Help! was released in 1965.", 1),
+    ("Write to desk@mail.co.uk. He did.", 2),
 ]
 
 
@@ -110,6 +113,12 @@ It starts at 7 p.m. Eastern. ¶It ends at 9 p.m. on Monday.
 The doors close at 10 p.m. ¶Nobody may enter afterwards.
 It was 5 ft. 10 in. tall. ¶He was born in Washington D.C. ¶The city is big.
 Ms. Smith met Amb. Lee and Dr. The. ¶It was approx. Half past ten.
+Sen. Wu said no. ¶Rep. Li said yes. ¶The answer was no. ¶They left. ¶See nos. 3 and 4, tel. 5.
+He became a Dr. ¶The title pleased her. ¶He is the Rep. ¶They like him. ¶Dr. He Jiankui left. ¶Dr. Who is on.
+He left on Mon. ¶The rest stayed. ¶It fell in Sept. ¶Prices rose in Oct. ¶Nobody knows why.
+From Mon. to Fri. it is open. ¶It is shut on Sun. ¶Come early. ¶On Mon. Oct. 5 he left. ¶By 6 a.m. Eastern it was over.
+He sat. ¶Nobody spoke of art. ¶Paul hates it. ¶The sun. ¶Critics saw it. ¶On Sat. Sunday was meant.
+She has one Ph.D. ¶He has two. ¶Lt. Col. Smith and Brig. Gen. Wu met. ¶They ate.
 Govt. sources said approx. half left. ¶The mfg. sector grew.
 """
 NUMBERS_AND_NAMES = """
@@ -124,6 +133,12 @@ He left.¶Then she left.
 What?¶No way.
 1. First item. ¶2. Second item.
 Reasons: 1. First. ¶2. Second.
+Help! was released in 1965. ¶Who Wants to Be a Millionaire? returned. ¶He was in Oliver! and Hello, Dolly! before.
+what? ¶no way! ¶ok.
+Why? ¶http://a.b/c tells. ¶Is it new? ¶iPads are next.
+He asked “Why?” ¶Nobody answered. ¶“Why?” Smith answered.
+Write to desk@mail.co.uk. ¶Nobody did. ¶Read it at bbc.co.uk. ¶Prices rose. ¶See www.a.com/a. ¶Prices rose.
+He said: 1. yes; 2. no. ¶Then he left.
 He won 3-2. ¶5 people came.
 Shares fell. ¶iPhone sales rose.
 i went home. ¶then i slept.
@@ -187,6 +202,8 @@ CHINESE = """
 台積電(TSMC)公布財報。¶He said "Fine." ¶他離開。
 他說：「我們輸了。¶他們走了。
 他走了……她也走了。
+他說「不。」就走了。¶她在Yahoo!奇摩工作。¶好棒! ¶iPhone來了。
+做法：1. 甲；2. 乙。¶完。
 これは本。¶「行く。」と言った。
 """
 

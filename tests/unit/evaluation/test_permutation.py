@@ -1,6 +1,8 @@
 """Randomisation tests against exact values, scipy and brute force."""
 
+import os
 from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,13 +11,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from groundwire.core.errors import UsageError
+from groundwire.evaluation.effects import paired_t
 from groundwire.evaluation.permutation import (
     as_integers,
     exact_ranges,
+    false_alarms,
     holm,
     randomised_tukey_hsd,
     range_tail,
+    two_system,
 )
+from groundwire.evaluation.resampling import resampled_means
 
 # Sakai's example of 20 items and 3 systems; p exact by convolution, recomputed independently.
 SAKAI = np.array(
@@ -230,3 +236,68 @@ def test_values_on_a_grid_become_whole_numbers_of_its_steps(table: list[list[flo
 def test_what_cannot_be_compared_is_refused(values: np.ndarray, more: dict, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         randomised_tukey_hsd(values, **more)
+
+
+@pytest.mark.parametrize(("pair", "p"), [((0, 1), 0.065918), ((0, 2), 0.144608), ((1, 2), 0.623535)])
+def test_two_systems_alone(pair: tuple[int, int], p: float) -> None:
+    one, other = (SAKAI[:, system].tolist() for system in pair)
+    found, turned = two_system(one, other), two_system(other, one)
+    assert found.p == turned.p == pytest.approx(p, abs=5e-7)
+    assert found.difference == -turned.difference == pytest.approx(np.mean(one) - np.mean(other))
+    assert (found.how, found.permutations, found.items) == ("exact", 0, 20)
+    assert found.tied == (np.array(one) == np.array(other)).sum()
+
+
+def test_two_systems_are_paired() -> None:
+    with pytest.raises(UsageError, match="cannot be paired"):
+        two_system([1.0], [1.0, 2.0])
+
+
+def test_a_p_of_005_is_not_below_it() -> None:
+    assert false_alarms(0.95) == 0.05
+    assert false_alarms(0.99) == 0.01
+
+
+def test_draws_lie_within_three_standard_errors_of_the_exact_p(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On random tables; of 1,000 (GROUNDWIRE_MATRICES) about three in a thousand p-values may lie outside by chance.
+
+    Equal gaps of one table share their draws, so one gap a table is looked at.
+    """
+    tables = int(os.environ.get("GROUNDWIRE_MATRICES", "40"))
+    rng = np.random.default_rng(23)
+    outside, most, permutations = 0, 0.0, 2000
+    for number in range(tables):
+        systems, items = (2, 20) if number % 2 else (3, 12)
+        table = rng.integers(0, 11, (items, systems)) + rng.integers(0, 2, systems)
+        exact = randomised_tukey_hsd(table)
+        with monkeypatch.context() as patch:
+            patch.setattr("groundwire.evaluation.permutation._MOST_WORK", 0)
+            drawn = randomised_tukey_hsd(table, permutations=permutations, seed=number)
+        assert (exact.how, drawn.how) == ("exact", "monte carlo")
+        known = exact.p[0, 1]
+        share = (drawn.p[0, 1] * (permutations + 1) - 1) / permutations  # without the one that is added
+        error = np.sqrt(known * (1 - known) / permutations)
+        outside += abs(share - known) > 3 * error
+        most = max(most, abs(share - known) / error if error else 0.0)
+    assert outside <= 0.0027 * tables + 3 * np.sqrt(0.0027 * tables)
+    assert most < 5
+
+
+SHARED = Path(os.environ.get("GROUNDWIRE_SHARED", Path(__file__).resolve().parents[3].parent / "shared"))
+TREC = SHARED / "data" / "sys-trec-scores" / "adhoc8_ap.csv"
+
+
+@pytest.mark.skipif(not TREC.is_file(), reason="the public per-topic scores are not here")
+def test_the_published_p_values_of_two_trec_systems() -> None:
+    """Columns 125 and 126 of TREC-8 (Urbano's README): permutation .001188 of a million draws; t test .0013193972."""
+    table = np.loadtxt(TREC, delimiter=",", skiprows=1)[:, 124:126]
+    found = randomised_tukey_hsd(table, permutations=200_000, seed=3)
+    expected = 0.001188
+    assert abs(found.p[0, 1] - expected) < 3 * np.sqrt(expected / 200_000 + expected / 1_000_000)
+    assert found.items == 50
+    test = paired_t(table[:, 0].tolist(), table[:, 1].tolist())
+    assert test.t == pytest.approx(3.4073, abs=5e-5) or test.t == pytest.approx(-3.4073, abs=5e-5)
+    assert test.p == pytest.approx(0.0013193972, abs=5e-11)
+    draws = resampled_means((table[:, :1] - table[:, 1:]), resamples=200_000, seed=3)
+    centred = np.abs(draws - draws.mean()) >= abs(found.differences[0, 1])
+    assert centred.mean() == pytest.approx(0.000586, abs=3 * np.sqrt(0.000586 / 200_000) + 1e-4)

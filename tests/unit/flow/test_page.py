@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from importlib.resources import files
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import given, settings
@@ -517,3 +517,29 @@ def test_the_usual_reasons_are_told_in_the_language_of_the_page() -> None:
     for reason, told in (("word for word in the source", "與來源原文逐字相同"), ("another reason", "another reason")):
         page = render_page(article, verdicts=[Verdict(claim, "supported", reason)], documents={})
         assert told in page
+
+
+@pytest.mark.parametrize(
+    ("text", "cited", "place", "fragment"),
+    [
+        (
+            "Rain fell. It is shut. Noon came. It is shut. Then night.",
+            "It is shut.",
+            34,
+            "shut.%20Noon%20came.-,It%20is%20shut.",
+        ),
+        ("It is shut. Noon came. It is shut.", "It is shut.", 0, "It%20is%20shut."),
+        ("雨很大。橋封閉。市長視察學校。橋封閉。", "橋封閉。", 15, None),
+    ],
+)
+def test_a_link_to_words_that_stand_there_twice_names_what_is_before_them(
+    text: str, cited: str, place: int, fragment: str | None
+) -> None:
+    assert text[place : place + len(cited)] == cited
+    claim = Claim("c1", cited, (Citation(1, "d", place, place + len(cited), cited),))
+    article = Article("T", claim, (), (), (NumberedSource(1, "d", url="https://a.example/x"),), language="en")
+
+    page = render_page(article, documents={"d": Document("d", text, url="https://a.example/x")})
+
+    wanted = fragment or f"{quote('。市長視察學校。')}-,{quote('橋封閉。')}"
+    assert f'#:~:text={wanted}"' in page

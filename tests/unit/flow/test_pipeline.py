@@ -10,6 +10,8 @@ from groundwire.core.types import Document, Filter
 from groundwire.flow.adding import add_files
 from groundwire.flow.archives import open_archive
 from groundwire.flow.pipeline import pack_hits, verify_article, write_article
+from groundwire.flow.render import render_markdown
+from groundwire.flow.reopen import reopen
 from groundwire.flow.settings import Settings
 from groundwire.retrieval.index import Archive
 
@@ -93,6 +95,24 @@ def test_an_article_over_files_finds_its_words_again_after_a_comma_was_mended(tm
     assert [verdict.claim for verdict in verdicts] == list(article.claims)
     (lost,) = (verdict for verdict in verdicts if "20 more" in verdict.claim.text)
     assert lost.support != "supported"
+    assert "no longer holds the cited words" in lost.reason
+
+
+def test_markdown_over_files_finds_its_words_again_after_an_edit(tmp_path: Path) -> None:
+    archive = open_archive("memory:", embedder="hash:128")
+    story = tmp_path / "flood.txt"
+    story.write_text(STORY, "utf-8")
+    add_files(archive, [str(story)], settings=Settings())
+    article = reopen(render_markdown(write_article(archive, TOPIC, settings=Settings()).article)).article
+    story.write_text(STORY.replace("20 more", "25 more"), "utf-8")
+    add_files(archive, [str(story)], settings=Settings())
+
+    verdicts = verify_article(article, archive)
+
+    assert all("source changed" in verdict.reason for verdict in verdicts)
+    held = {verdict.support for verdict in verdicts if "20 more" not in verdict.claim.text}
+    assert (held, len(verdicts) > 2) == ({"supported"}, True)
+    assert any(verdict.support != "supported" for verdict in verdicts if "20 more" in verdict.claim.text)
 
 
 def test_an_article_on_a_document_that_is_gone_stays_unsupported() -> None:

@@ -92,7 +92,10 @@ def test_an_archive_that_this_engine_cannot_search_can_be_rebuilt(
     (old / MANIFEST).write_text(json.dumps({**manifest, "engine": "lancedb 9.9.9"}), "utf-8")
     with monkeypatch.context() as patched:
         patched.setattr(LanceReader, "dense", broken)
-        with pytest.raises(ArchiveError, match="rebuild it from its own documents into a new archive"):
+        with pytest.raises(
+            ArchiveError,
+            match=r"make it anew from its own documents: groundwire rebuild NEW\.archive --archive .*old\.archive",
+        ):
             open_archive(old)
         rebuild(old, tmp_path / "new.archive")
 
@@ -139,7 +142,7 @@ def test_a_place_that_is_taken_and_an_old_archive_that_is_none_are_refused(old: 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old.archive"]
 
 
-@pytest.mark.parametrize("method", ["revisions", "documents"])
+@pytest.mark.parametrize("method", ["revisions", "every_document"])
 def test_documents_that_cannot_be_read_are_an_error_and_no_new_archive(
     old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
@@ -159,6 +162,24 @@ def test_documents_that_cannot_be_read_are_an_error_and_no_new_archive(
     with pytest.raises(GroundwireError, match=r"the documents of .*old\.archive cannot be read .lance error: page 7"):
         rebuild(old, tmp_path / "new.archive")
     assert not (tmp_path / "new.archive").exists()
+
+
+@pytest.mark.parametrize("damage", ["overwritten", "gone"])
+def test_an_archive_whose_indexes_are_damaged_is_rebuilt_from_its_documents(
+    old: Path, tmp_path: Path, damage: str
+) -> None:
+    expected = {document.id: document for document in DOCUMENTS}
+    indexes = [path for folder in old.rglob("_indices") for path in folder.rglob("*") if path.is_file()]
+    assert len(indexes) > 5
+    for path in indexes:
+        path.write_bytes(b"x") if damage == "overwritten" else path.unlink()
+    with opened(open_archive(old)) as archive, pytest.raises(RuntimeError):
+        archive.store.documents(["a"])
+
+    report = rebuild(old, tmp_path / "new.archive")
+
+    assert (report.documents, report.added) == (3, 3)
+    assert held(tmp_path / "new.archive") == expected
 
 
 def test_nobody_writes_to_the_old_archive_meanwhile(old: Path, tmp_path: Path) -> None:

@@ -137,6 +137,24 @@ def test_a_store_that_remembers_keeps_the_promises_of_a_store() -> None:
     check_store(lambda: RememberingStore(MemoryStore(16)))
 
 
+def test_passages_of_sentences_that_were_not_met_are_asked_for_whole(archive: Archive) -> None:
+    inner = archive.store
+    assert isinstance(inner, CountingStore)
+    store = RememberingStore(inner)
+    names = [match.sentence.id for match in inner.lexical("rain", k=9, where=Filter())]
+    expected = inner.lexical("rain", k=9, where=Filter(), among=names, unit="passage")
+    inner.asked.clear()
+
+    asked = [store.lexical("rain", k=9, where=Filter(), among=names, unit="passage") for _ in range(2)]
+    assert asked == [expected, expected]
+    assert inner.asked["lexical"] == 1
+    store.lexical("rain", k=9, where=Filter())
+    store.lexical("rain", k=9, where=Filter(), among=names[:4], unit="passage")
+    assert store.lexical("rain", k=9, where=Filter(), among=names[1:], unit="passage") == inner.lexical(
+        "rain", k=9, where=Filter(), among=names[1:], unit="passage"
+    )
+
+
 def test_an_embedder_that_remembers_keeps_the_promises_and_embeds_each_text_once() -> None:
     check_embedder(RememberingEmbedder(HashEmbedder(64)))
     inner = CountingEmbedder()

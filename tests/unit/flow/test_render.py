@@ -12,19 +12,16 @@ from markdown_it import MarkdownIt
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Article, Check, Citation, Claim, Document, NumberedSource, Section, Verdict
 from groundwire.flow.render import (
-    LANGUAGES,
     Provenance,
     escape_markdown,
-    fixed_words,
     hash_texts,
     is_link,
     plain_text,
     render_json,
     render_markdown,
     unsupported,
-    word_table,
-    words_language,
 )
+from groundwire.flow.wording import LANGUAGES, fixed_words, word_table, words_language
 
 RIVER = Document("river-1", "The river rose 3.2 metres on Friday. Two bridges closed.", title="River tops its bank")
 MADE = Provenance("0.1.0", "2026-11-30T18:05:00+08:00", "stories.archive", "local:e5-small", 7, (("k", "30"),))

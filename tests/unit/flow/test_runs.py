@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from groundwire.core.answers import Answer, FailureKind
 from groundwire.core.errors import CannotDo, NothingFound, SettingError, UnreadableInput, UsageError
 from groundwire.core.language import Capabilities, Request
-from groundwire.flow.answers import Answer, FailureKind, failure_from_text
+from groundwire.flow.answers import failure_from_text
 from groundwire.flow.ledger import Ledger
 from groundwire.flow.manifests import (
     Manifest,
@@ -179,7 +180,7 @@ def test_a_dry_run_plans_the_first_calls_and_leaves_no_run(ledger: Ledger) -> No
     model = Fake(context=900)
     with pytest.raises(PlanOnly, match="2 calls to make") as planned:
         make(ledger, model=model, how=How(dry_run=True))
-    assert planned.value.plan.calls == 2
+    assert [one.calls for one in planned.value.plans] == [2]
     assert not model.calls
     assert runs_of(ledger) == ()
     make(ledger, model=model)

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundwire.core.answers import Answer, Failure, FailureKind
 from groundwire.core.errors import ModelBusy, ModelRefused, UsageError
-from groundwire.flow.answers import Answer, Failure, FailureKind, ReplayLacks, RunGaveUp, RunOverBudget, RunRefused
+from groundwire.flow.answers import ReplayLacks, RunGaveUp, RunOverBudget, RunRefused
 from groundwire.flow.ledger import Ledger
 from groundwire.flow.pace import Limits
 from groundwire.flow.plan import Account, Amount, Budget, Price, most

@@ -178,3 +178,56 @@ def test_every_document_has_the_smallest_id_of_its_story() -> None:
     documents = {name: Document(name, text) for name, text in texts.items()}
 
     assert stories(documents) == {"b": "b", "c": "b", "d": "b", "own": "own"}
+
+
+QUAKE = (
+    "An earthquake of magnitude {} struck off the coast of Hualien at {} on {} May, the weather bureau said. Its "
+    "centre lay at a depth of {} kilometres. Trains were halted for {} minutes while the tracks were checked, and "
+    "nobody was hurt."
+)
+
+
+def test_bulletins_of_one_form_are_not_versions_of_one_story() -> None:
+    texts = {
+        "a": QUAKE.format("4.5", "06:12", "3", "12.5", "20"),
+        "b": QUAKE.format("5.1", "23:40", "9", "31.0", "35"),
+        "c": "By Jane Roe.\n\n" + QUAKE.format("5.1", "23:40", "9", "31.0", "45"),
+    }
+
+    assert groups(texts) == [("a",), ("b", "c")]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (RIVER.partition("）")[2], ("（中央社台南1日電）", "【本報綜合報導】", "（北線社新加坡2日電）")),
+        (FLOOD, ("TAINAN, 6 May (Agency) - ", "LONDON -- ", "")),
+    ],
+)
+def test_a_dateline_with_a_number_of_its_own_hides_no_difference(text: str, lines: tuple[str, ...]) -> None:
+    texts = {str(place): line + text for place, line in enumerate(lines)}
+    texts["new"] = lines[0] + text.replace("12", "15", 1)
+
+    (cluster,) = found(texts).clusters
+
+    assert [(one.document_id, one.numbers, one.others, one.shared_by) for one in cluster.differences] == [
+        ("new", ("15",), ("12",), 3)
+    ]
+    assert cluster.differences[0].text.startswith(lines[0])
+
+
+def test_a_story_told_on_beside_one_that_turns_to_something_else_stays_a_version_of_it() -> None:
+    told_on = (
+        "Rescue workers in boats searched villages near Tainan until dawn, and soldiers carried families from homes "
+        "below the dam. Farmers in Annan told the mayor that water broke the banks without warning on Monday night."
+    )
+
+    assert groups({"a": f"{FLOOD} {told_on}", "b": f"{FLOOD} {STRIKE}"}) == [("a", "b")]
+
+
+def test_sentences_with_another_count_of_numbers_are_not_laid_side_by_side() -> None:
+    texts = {"a": FLOOD, "b": FLOOD.replace("At least 12 people", "At least 12 people and 30 cattle")}
+
+    (cluster,) = found(texts).clusters
+
+    assert (cluster.document_ids, cluster.differences) == (("a", "b"), ())

@@ -1,7 +1,7 @@
 """The life of an archive: adding, adding again, editing, crashing, moving, snapshots."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from groundwire.backends.hash_embedder import HashEmbedder
 from groundwire.backends.memory_store import MemoryStore
 from groundwire.core.errors import ArchiveError, MissingExtra
 from groundwire.core.folding import folder
-from groundwire.core.types import Document, Filter
+from groundwire.core.types import Document, Filter, Hit, Sentence
 from groundwire.retrieval.corpus import split_document
 from groundwire.retrieval.index import AddReport, Archive
 from groundwire.retrieval.manifest import Manifest
@@ -556,7 +556,9 @@ def test_an_archive_of_another_splitter_is_searched_but_not_added_to() -> None:
     archive = new_archive(splitter="sentencex+0")
 
     assert archive.search("harbour") == ()
-    with pytest.raises(ArchiveError, match="'sentencex\\+0', this groundwire uses 'sentencex\\+"):
+    with pytest.raises(
+        ArchiveError, match=r"'sentencex\+0', this groundwire uses 'sentencex\+.*groundwire rebuild NEW"
+    ):
         archive.add([Document("a", "One.")])
 
 
@@ -647,3 +649,57 @@ def test_words_that_cannot_be_folded_here_are_refused_before_anything_is_embedde
     with pytest.raises(MissingExtra, match="zh"):
         archive.search("one", settings=SearchSettings(mode="lexical"))
     assert archive.search("one", settings=SearchSettings(mode="dense")) == ()
+
+
+class Restless(MemoryStore):
+    """A writer puts another version of document ``a`` between the reading of documents and that of sentences."""
+
+    def __init__(self, *versions: str) -> None:
+        super().__init__(64)
+        self.waiting = list(versions)
+
+    def sentences(self, document_ids: Iterable[str]) -> Mapping[str, tuple[Sentence, ...]]:
+        if self.waiting:
+            text = self.waiting.pop(0)
+            self.remove(["a"]) if text == "" else new_archive(self).add([Document("a", text)])
+        return super().sentences(document_ids)
+
+
+def hits_of(archive: Archive) -> tuple[Hit, ...]:
+    return archive.search("rain snow fog", k=9, settings=SearchSettings(mode="lexical"))
+
+
+def test_a_source_is_of_one_version_beside_a_writer_and_only_words_that_still_stand_are_hits() -> None:
+    archive = new_archive(Restless())
+    archive.add([Document("a", "Rain fell. Snow came."), Document("b", "Fog rose.")])
+    hits = hits_of(archive)
+    archive.store.waiting = ["Rain fell. Thick snow came.", "Rain fell. Sleet came."]
+
+    sources = {source.document.id: source for source in archive.documents(hits)}
+
+    assert sources["a"].document.text == "Rain fell. Sleet came."
+    assert [sentence.text for sentence in sources["a"].sentences] == ["Rain fell.", "Sleet came."]
+    assert [hit.sentence.text for hit in sources["a"].hits] == ["Rain fell."]
+    assert [hit.sentence.text for hit in sources["b"].hits] == ["Fog rose."]
+
+
+@pytest.mark.parametrize("versions", [("No word is as it was.",), ("Another text.", ""), ("",)])
+def test_a_document_without_a_hit_that_still_stands_is_left_out(versions: tuple[str, ...]) -> None:
+    archive = new_archive(Restless())
+    archive.add([Document("a", "Rain fell. Snow came."), Document("b", "Fog rose.")])
+    hits = hits_of(archive)
+    archive.store.waiting = list(versions)
+
+    assert [source.document.id for source in archive.documents(hits)] == ["b"]
+
+
+def test_sentences_that_never_fit_their_document_are_an_error() -> None:
+    archive = new_archive(Restless())
+    archive.add([Document("a", "Rain fell.")])
+    hits = hits_of(archive)
+    archive.store.waiting = [f"Rain fell {'again ' * n}." for n in range(1, 99)]
+
+    with pytest.raises(
+        ArchiveError, match=r"sentences of document 'a' in stories\.archive do not fit its text, read 10"
+    ):
+        archive.documents(hits)

@@ -170,7 +170,7 @@ def test_the_right_words_cited_to_the_wrong_source_name_the_right_one() -> None:
     )
     quote = verdict('"The pumps failed at noon," he said.', "Cats like fish.", b='"The pumps failed at noon," he said.')
     assert (found.support, quote.support) == ("not_found", "not_found")
-    assert "'b', which is not cited" in found.reason
+    assert "'b' at 0-42, which is not cited" in found.reason
     assert "'b' at 1-25, which is not cited" in quote.reason
     assert verdict("Quite another thing.", "Cats like fish.", b="Dogs bark.").support == "not_found"
 
@@ -472,3 +472,40 @@ def test_a_headline_that_is_a_sources_title_is_found_without_offsets(title: str,
 
     assert verdict.support == "supported"
     assert verdict.evidence[0].part == "title"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "kind"),
+    [
+        ("Export orders fell 5% in May, officials said.", "Export orders rose 5% in May, officials said.", "direction"),
+        ("The mayor said she would resign in May.", "The mayor said she would not resign in May.", "negation"),
+        ("The prize in May went to Ann Marlow.", "The prize in May went to Jo Halvor.", "name"),
+        ('"We lost the whole harvest," Jo Halvor said.', '"We lost the whole harvest," Ann Marlow said.', "speaker"),
+        ("About 60% of the world can read now.", "About 60% of Indians can read now.", "subject"),
+        ("五月出口訂單減少5%，財政部表示。", "五月出口訂單增加5%，財政部表示。", "direction"),
+        ("市長沒有參加今天的港灣會議。", "市長參加了今天的港灣會議。", "negation"),
+    ],
+)  # fmt: skip
+def test_a_statement_turned_round_is_contradicted_and_says_by_what(claim: str, source: str, kind: str) -> None:
+    found = verdict(claim, source)
+    assert found.support == "contradicted", found.reason
+    assert kind in {check.kind for check in found.checks if not check.passed}
+
+
+def test_a_number_that_was_computed_is_said_to_be_so() -> None:
+    found = verdict("In all 15 people died in the flood.", "In all 12 people died in the flood, 3 people in the fire.")
+    assert found.support == "partly"
+    assert "computed: the sum of '12' and '3'" in found.reason
+
+
+def test_a_source_that_is_dated_after_the_article_is_not_used_in_silence() -> None:
+    found = verdict("Rain fell.", "Rain fell.", written=date(2022, 9, 1))
+    assert (found.support, "after the article's own date" in found.reason) == ("partly", True)
+    assert verdict("Rain fell.", "Rain fell.", written=date(2022, 9, 6)).support == "supported"
+
+
+def test_words_outside_the_cited_ones_are_named_with_their_place() -> None:
+    text = "Cats like fish very much. The old lighthouse keeper retired at noon."
+    found = verdict("The old lighthouse keeper retired at noon.", text, citation=Citation(1, "a", 0, 25, text[:25]))
+    assert found.support == "not_found"
+    assert "'a' at 26-68, outside the cited words" in found.reason

@@ -1,0 +1,199 @@
+"""Compare systems that different judges have judged, on the scale of one of them, through items that both have judged.
+
+The other judge's values stand for the first one's, corrected by the error seen on the items that both have judged: the
+prediction-powered difference with judges in the place of people. It holds where these items were drawn at random.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from groundwire.core.errors import UsageError
+from groundwire.core.types import Interval, Judgement
+from groundwire.evaluation.comparisons import MeasureComparison, Options, PairComparison, Standing, decided
+from groundwire.evaluation.distributions import tied
+from groundwire.evaluation.joins import Coverage
+from groundwire.evaluation.labels import Powered, powered_mean
+from groundwire.evaluation.letters import grouping_letters
+from groundwire.evaluation.permutation import false_alarms, holm
+from groundwire.evaluation.tails import normal_quantile
+
+FEWEST = 20
+"""Items that both judges must have judged; fewer do not show how the judges differ."""
+
+_HOLDS = "which holds where those were drawn at random; clusters are not allowed for"
+
+Values = Mapping[str, float]
+Pair = tuple[str, str]
+
+
+def bridged_comparison(judgements: Sequence[Judgement], *, options: Options) -> MeasureComparison:
+    """Compare all pairs of systems under one measure on the scale of the judge ``options.bridge``.
+
+    Each system is taken by the judge that has judged most of its items. p-values are of the normal distribution,
+    adjusted by Holm over the pairs; wins, ties and losses are those of the items that the first judge has judged.
+
+    Raises:
+        UsageError: a system or a pair has too few items that both judges have judged, or an item was judged twice.
+
+    Source: labels.py names those of the difference.
+    """
+    reference = options.bridge or ""
+    measure = judgements[0].rubric
+    values = _values(judgements)
+    systems = sorted({judgement.system for judgement in judgements})
+    on_scale = {system: values.get((system, reference), {}) for system in systems}
+    own = {system: _own_judge(values, system, reference=reference) for system in systems}
+    as_judged = {system: values[system, own[system]] for system in systems}
+    found = {
+        pair: _corrected(_less(on_scale, pair), _less(as_judged, pair), what=" and ".join(pair), level=options.level)
+        for pair in combinations(systems, 2)
+    }
+    p = dict(zip(found, holm([powered.p for powered in found.values()]), strict=True))
+    asked = {judgement.item_id for judgement in judgements}
+    used = max(powered.labels + powered.judged for powered in found.values())
+    return MeasureComparison(
+        measure=measure,
+        judges=tuple(sorted({judgement.judge for judgement in judgements})),
+        how="bridged",
+        permutations=0,
+        standings=_standings(judgements, p, on_scale=on_scale, as_judged=as_judged, own=own, options=options),
+        pairs=tuple(
+            _pair(measure, pair, powered, p=p[pair], on_scale=on_scale, options=options)
+            for pair, powered in found.items()
+        ),
+        items=used,
+        clusters=used,
+        left_out=len(asked) - used,
+        ties=None,
+        power=float(np.mean([chance < false_alarms(options.level) for chance in p.values()])),
+        threshold=math.nan,
+        length_slope=None,
+        notes=(f"brought to the scale of '{reference}' through items that both judges have judged, {_HOLDS}",),
+    )
+
+
+def _values(judgements: Sequence[Judgement]) -> dict[Pair, dict[str, float]]:
+    """(system, judge) -> item id -> value."""
+    found: dict[Pair, dict[str, float]] = {}
+    seen: set[tuple[str, str, str]] = set()
+    for one in judgements:
+        key = (one.system, one.judge, one.item_id)
+        if key in seen:
+            raise UsageError(f"'{one.judge}' has two values of item '{one.item_id}' of system '{one.system}'; keep one")
+        seen.add(key)
+        rows = found.setdefault((one.system, one.judge), {})
+        if one.value is not None:
+            rows[one.item_id] = one.value
+    return found
+
+
+def _own_judge(values: Mapping[Pair, Values], system: str, *, reference: str) -> str:
+    judges = [judge for judged, judge in values if judged == system]
+    return min(judges, key=lambda judge: (-len(values[system, judge]), judge != reference, judge))
+
+
+def _less(values: Mapping[str, Values], pair: Pair) -> Values:
+    one, other = (values[system] for system in pair)
+    return {item: one[item] - other[item] for item in one.keys() & other.keys()}
+
+
+def _corrected(labels: Values, judged: Values, *, what: str, level: float) -> Powered:
+    both, rest = sorted(labels.keys() & judged.keys()), sorted(judged.keys() - labels.keys())
+    if len(both) < FEWEST:
+        raise UsageError(
+            f"both judges have judged {len(both)} items of {what}; a bridge takes {FEWEST} or more, drawn at random. "
+            "Judge some with the judge that is bridged to."
+        )
+    people, same = [labels[item] for item in both], [judged[item] for item in both]
+    if len(rest) < 2:
+        return powered_mean(people, same, unlabelled=same, weight=0.0, level=level)
+    return powered_mean(people, same, unlabelled=[judged[item] for item in rest], level=level)
+
+
+def _interval(powered: Powered, options: Options) -> Interval:
+    n = powered.labels + (powered.judged if powered.weight else 0)
+    return Interval(
+        mean=powered.mean, low=powered.low, high=powered.high, n=n, unscored=0, level=options.level, seed=options.seed
+    )
+
+
+def _standings(
+    judgements: Sequence[Judgement],
+    p: Mapping[Pair, float],
+    *,
+    on_scale: Mapping[str, Values],
+    as_judged: Mapping[str, Values],
+    own: Mapping[str, str],
+    options: Options,
+) -> tuple[Standing, ...]:
+    systems = sorted(own)
+    means = [
+        _interval(_corrected(on_scale[system], as_judged[system], what=system, level=options.level), options)
+        for system in systems
+    ]
+    sign = options.sign(judgements[0].rubric)
+    order = sorted(range(len(systems)), key=lambda place: (-sign * means[place].mean, systems[place]))
+    told_apart = np.zeros((len(systems), len(systems)), dtype=bool)
+    for (one, other), chance in p.items():
+        places = systems.index(one), systems.index(other)
+        told_apart[places] = told_apart[places[::-1]] = chance < false_alarms(options.level)
+    letters = grouping_letters(told_apart, order=order)
+    return tuple(
+        Standing(
+            system=systems[place],
+            mean=means[place],
+            letters=letters[place],
+            coverage=_coverage(judgements, systems[place], own[systems[place]]),
+        )
+        for place in order
+    )
+
+
+def _coverage(judgements: Sequence[Judgement], system: str, judge: str) -> Coverage:
+    asked = {one.item_id for one in judgements}
+    rows = [one.value for one in judgements if (one.system, one.judge) == (system, judge)]
+    unscored = rows.count(None)
+    return Coverage(
+        system=system,
+        scored=len(rows) - unscored,
+        unscored=unscored,
+        missing=len(asked) - len(rows),
+        ambiguous=0,
+    )
+
+
+def _pair(
+    measure: str, pair: Pair, powered: Powered, *, p: float, on_scale: Mapping[str, Values], options: Options
+) -> PairComparison:
+    margin, sign = options.margin_of(measure), options.sign(measure)
+    inner = _inner(powered, options.level)
+    gaps = np.array(list(_less(on_scale, pair).values()))
+    same = tied(gaps, np.zeros(len(gaps)), tolerance=options.tolerance)
+    return PairComparison(
+        measure=measure,
+        one=pair[0],
+        other=pair[1],
+        decision=decided(powered.mean * sign, p, inner=inner, margin=margin, level=options.level),
+        difference=_interval(powered, options),
+        p=p,
+        tail=math.nan,
+        d_z=math.nan,
+        d_av=math.nan,
+        tukey=math.nan,
+        margin=margin,
+        more=None,
+        wins=int((gaps * sign > 0)[~same].sum()),
+        ties=int(same.sum()),
+        losses=int((gaps * sign < 0)[~same].sum()),
+        at_equal_length=None,
+    )
+
+
+def _inner(powered: Powered, level: float) -> tuple[float, float]:
+    reach = normal_quantile(level) * powered.error
+    return powered.mean - reach, powered.mean + reach

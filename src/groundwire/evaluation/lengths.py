@@ -1,0 +1,127 @@
+"""Length as a covariate: how a value goes with the length of the answer, and the difference at equal length.
+
+A system chooses how long it answers, so the difference at equal length does not replace the plain one. It stands beside
+it: a lead that vanishes there may be the judge's taste for length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from groundwire.core.errors import UsageError
+from groundwire.core.ports import Matrix
+from groundwire.core.types import Interval
+from groundwire.evaluation.resampling import Floats, cluster_numbers, drawn_weights, edges
+
+_RESAMPLES = 2_000
+_ROUNDING = 1e-18
+
+
+@dataclass(frozen=True, slots=True)
+class LengthControlled:
+    """Differences of all pairs of systems at equal length.
+
+    Attributes:
+        slope: points that the value rises when an answer of the same system to the same item is twice as long.
+        differences: row minus column; an Interval a pair with the systems' numbers, first below second. nan where the
+            lengths do not vary apart from system and item, and no slope can be told.
+        log2_lengths: mean over the items, by system.
+    """
+
+    slope: Interval
+    differences: tuple[tuple[int, int, Interval], ...]
+    log2_lengths: tuple[float, ...]
+
+    def between(self, one: int, other: int) -> Interval:
+        """The difference of two systems by their numbers, the first below the second."""
+        return next(found for first, second, found in self.differences if (first, second) == (one, other))
+
+
+def length_controlled(
+    values: Matrix,
+    *,
+    lengths: Matrix,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> LengthControlled:
+    """Compare systems on what the length of their answers does not explain.
+
+    The value less slope times the logarithm of the length, with a constant for each item and each system, so that
+    neither hard items nor talkative systems make the slope.
+
+    Args:
+        values: shape (items, systems), finite; 2 items and 2 systems or more.
+        lengths: of the answers, in tokens or characters, 0 or more, same shape; counted as length + 1.
+        clusters: one label an item, drawn together.
+        level: of the intervals.
+        seed: of 2,000 resamples, in each of which the slope is found anew.
+
+    Raises:
+        UsageError: shapes or labels do not fit, or a number is out of range.
+
+    Source: analysis of covariance; for judges, Dubois et al. 2024 (length-controlled AlpacaEval) in another model.
+    """
+    table, long = np.asarray(values, dtype=np.float64), np.asarray(lengths, dtype=np.float64)
+    _check(table, long, level=level)
+    logs = np.log2(1 + long)
+    of_item = cluster_numbers(clusters, rows=len(table))
+    counts = np.bincount(of_item).astype(np.float64)
+    sums = _sums(table, logs, of_item)
+    pieces = drawn_weights(len(counts), resamples=_RESAMPLES, seed=seed) if len(counts) > 1 else iter(())
+    draws = [_fit(weights.astype(np.float64), counts, sums) for weights in pieces]
+    slope, adjusted = _fit(np.ones((1, len(counts))), counts, sums)
+    slopes = np.concatenate([found for found, _ in draws]) if draws else np.full(1, math.nan)
+    means = np.concatenate([found for _, found in draws]) if draws else np.full((1, table.shape[1]), math.nan)
+
+    def interval(value: float, drawn: Floats) -> Interval:
+        good = drawn[~np.isnan(drawn)]
+        low, high = edges(good, level=level).tolist() if good.size and not math.isnan(value) else (math.nan, math.nan)
+        return Interval(mean=value, low=low, high=high, n=len(table), unscored=0, level=level, seed=seed)
+
+    systems = table.shape[1]
+    return LengthControlled(
+        slope=interval(float(slope[0]), slopes),
+        differences=tuple(
+            (one, other, interval(float(adjusted[0, one] - adjusted[0, other]), means[:, one] - means[:, other]))
+            for one in range(systems)
+            for other in range(one + 1, systems)
+        ),
+        log2_lengths=tuple(logs.mean(axis=0).tolist()),
+    )
+
+
+def _sums(table: Floats, logs: Floats, of_item: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Floats:
+    """By cluster: the systems' values and log lengths, centred by item, and what their products need."""
+    value, log = (column - column.mean(axis=1, keepdims=True) for column in (table, logs))
+    rows = np.column_stack([value, log, (log * value).sum(axis=1), (log * log).sum(axis=1)])
+    sums = np.zeros((int(of_item.max()) + 1, rows.shape[1]))
+    np.add.at(sums, of_item, rows)
+    return sums
+
+
+def _fit(weights: Floats, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
+    """Slope and adjusted means of the systems in each resample; shapes (resamples,) and (resamples, systems)."""
+    items = weights @ counts
+    found = weights @ sums
+    systems = (sums.shape[1] - 2) // 2
+    value, log = found[:, :systems] / items[:, None], found[:, systems : 2 * systems] / items[:, None]
+    together = found[:, -2] - items * (value * log).sum(axis=1)
+    spread = found[:, -1] - items * (log * log).sum(axis=1)
+    known = spread > _ROUNDING * np.maximum(1.0, found[:, -1]) * items
+    slope = np.divide(together, spread, out=np.full(len(items), math.nan), where=known)
+    return slope, value - slope[:, None] * log
+
+
+def _check(table: Floats, long: Floats, *, level: float) -> None:
+    if table.ndim != 2 or min(table.shape) < 2 or table.shape != long.shape:
+        raise UsageError(
+            f"values of shape {table.shape} and lengths of shape {long.shape} were given; one shape for both, with "
+            "2 items and 2 systems or more"
+        )
+    if not np.isfinite(table).all() or not (np.isfinite(long) & (long >= 0)).all() or not 0 < level < 1:
+        raise UsageError(f"values are finite, lengths 0 or more and level between 0 and 1 (it is {level})")
