@@ -27,7 +27,7 @@ import numpy as np
 
 from groundwire.core.ports import Matrix
 from groundwire.core.types import Context, Interval
-from groundwire.evaluation.stats import bootstrap_interval, in_words, paired_difference
+from groundwire.evaluation.stats import bootstrap_interval, paired_difference
 from groundwire.evaluation.tune import TuneSettings, best_setting, tune
 from groundwire.flow.archives import Making, open_archive, opened
 from groundwire.flow.registry import LazyEmbedder
@@ -138,19 +138,17 @@ class Kept:
     def mean(self, values: Sequence[float]) -> dict[str, object]:
         return plain(bootstrap_interval(values, clusters=self.clusters, seed=SEED))
 
-    def difference(self, values: Sequence[float], others: Sequence[float], *, to: str) -> dict[str, object]:
-        found = paired_difference(values, others, clusters=self.clusters, seed=SEED)
-        return {**plain(found), "says": in_words(found, to)}
+    def difference(self, values: Sequence[float], others: Sequence[float]) -> dict[str, object]:
+        return plain(paired_difference(values, others, clusters=self.clusters, seed=SEED))
 
     def table(self, measured: str, names: Iterable[str]) -> Matrix:
         return np.stack([self.column(name, measured) for name in names], axis=1)
 
 
 def plain(interval: Interval) -> dict[str, object]:
-    """Mean, interval and n, rounded for reading."""
+    """Mean and interval, rounded for reading; n and what is unscored stand with the set."""
     return {
         "mean": round(interval.mean, 4), "low": round(interval.low, 4), "high": round(interval.high, 4),
-        "n": interval.n, "unscored": interval.unscored,
     }  # fmt: skip
 
 
@@ -164,12 +162,7 @@ def _of_set(name: str) -> dict[str, object]:
         way: {
             **{one: kept.mean(kept.column(way, one)) for one in MEASURES},
             "against passages": {
-                one: kept.difference(kept.column(way, one), kept.column("passages", one), to="passages")
-                for one in measured
-            },
-            "against sentences": {
-                one: kept.difference(kept.column(way, one), kept.column("sentences", one), to="sentences")
-                for one in measured
+                one: kept.difference(kept.column(way, one), kept.column("passages", one)) for one in measured
             },
         }
         for way in NAMED
@@ -180,7 +173,7 @@ def _of_set(name: str) -> dict[str, object]:
                 one: kept.mean(kept.column(f"dense {weight}", one)) for one in ("recall@1", "recall@5", *OBJECTIVES[1:])
             },
             "recall@5 against 1.0": kept.difference(
-                kept.column(f"dense {weight}", "recall@5"), kept.column("dense 1.0", "recall@5"), to="sentence alone"
+                kept.column(f"dense {weight}", "recall@5"), kept.column("dense 1.0", "recall@5")
             ),
         }
         for weight in WEIGHTS
@@ -216,7 +209,7 @@ def _nested(kept: Kept, objective: str, *, only: str = "") -> dict[str, object]:
         "held_out": plain(found.held_out),
         "picks": {names[place]: count for place, count in found.pick_counts()},
         "chosen": names[found.chosen],
-        "minus": {name: {**plain(each), "says": in_words(each, name)} for name, each in found.differences},
+        "minus": {name: plain(each) for name, each in found.differences},
         "also on held-out": {
             other: kept.mean(
                 kept.table(other, names)[
@@ -244,7 +237,7 @@ def _across(names: Sequence[str]) -> dict[str, object]:
                 "on": strangers,
                 "mean": kept.mean(values),
                 "minus": {
-                    other: kept.difference(values, kept.column(other, objective), to=other)
+                    other: kept.difference(values, kept.column(other, objective))
                     for other in ("passages", "sentences", "pareto", "default", "best")
                 },
             }
@@ -265,9 +258,7 @@ def _contexts(names: Sequence[str]) -> dict[str, object]:
                 **{
                     f"{way}, {one}": {
                         **kept.mean(kept.column(way, one)),
-                        "minus exact 0.8": kept.difference(
-                            kept.column(way, one), exact.column("dense 0.8", one), to="exact 0.8"
-                        ),
+                        "minus exact 0.8": kept.difference(kept.column(way, one), exact.column("dense 0.8", one)),
                     }
                     for way in COMPARED
                     for one in ("recall@1", "recall@5", "answer_in_context@300")

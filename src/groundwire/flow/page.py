@@ -12,7 +12,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ from groundwire.flow.render import (
     unsupported,
 )
 from groundwire.flow.wording import Words, fixed_words, words_language
+from groundwire.writing.reasons import read_reason, worded, worded_verdict
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -172,10 +173,10 @@ class _Scene:
             gap="" if is_dense(claim.text[-1:]) else " ",
             numbers=tuple(dict.fromkeys(citation.number for citation in claim.citations)),
             standing=standing(verdict),
-            reason=_in_words(verdict.reason, self.article.language) if verdict else "",
+            reason=worded_verdict(verdict, self.article.language) if verdict else "",
             quotes=tuple(self.quote(citation) for citation in claim.citations),
             also=tuple(self.quote(citation) for citation in also),
-            checks=verdict.checks if verdict else (),
+            checks=tuple(_worded(check, self.article.language) for check in (verdict.checks if verdict else ())),
             independence=claim_remark(self.independence, claim, words=words) if self.independence else "",
         )
 
@@ -244,11 +245,8 @@ class _Scene:
         )
 
 
-def _in_words(reason: str, language: str) -> str:
-    """The verifier's two usual reasons in the words of the page; any other as it is."""
-    english, words = fixed_words("en"), fixed_words(language)
-    usual = {english[key]: words[key] for key in ("verbatim", "carried")}
-    return usual.get(reason, reason)
+def _worded(check: Check, language: str) -> Check:
+    return replace(check, reason=worded(read_reason(check.reason), language))
 
 
 def _is_cited(found: Citation, claim: Claim) -> bool:

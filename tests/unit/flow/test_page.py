@@ -16,6 +16,7 @@ from groundwire.core.errors import UsageError
 from groundwire.core.types import Article, Check, Citation, Claim, Document, NumberedSource, Section, Verdict
 from groundwire.flow.page import render_page
 from groundwire.flow.render import Provenance, hash_texts
+from groundwire.writing.reasons import read_reason, worded
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 RIVER = Document(
@@ -510,13 +511,17 @@ def test_contrast_is_enough_for_level_aa(scheme: str, ground: str, ink: str) -> 
     assert (bright + 0.05) / (dim + 0.05) >= 4.5
 
 
-def test_the_usual_reasons_are_told_in_the_language_of_the_page() -> None:
+def test_reasons_are_told_in_the_language_of_the_page() -> None:
     claim = Claim("c1", "橋關閉了。", (Citation(1, "d", 0, 5, "橋關閉了。"),))
     article = Article("橋", claim, (), (), (NumberedSource(1, "d"),), language="zh-TW")
 
     for reason, told in (("word for word in the source", "與來源原文逐字相同"), ("another reason", "another reason")):
         page = render_page(article, verdicts=[Verdict(claim, "supported", reason)], documents={})
         assert told in page
+    check = Check("number", "5 億元", passed=False, reason="stands in the cited document, but not in the cited words")
+    page = render_page(article, verdicts=[Verdict(claim, "partly", "number: not", checks=(check,))], documents={})
+    assert worded(read_reason(check.reason), "zh-TW") in page
+    assert "but not in the cited words" not in page
 
 
 @pytest.mark.parametrize(
