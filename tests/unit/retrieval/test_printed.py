@@ -330,6 +330,14 @@ def test_fonts_without_meaning_are_refused() -> None:
     assert "4 of 7 are unknown" in result.reason
 
 
+def test_a_font_that_draws_characters_which_do_not_exist_is_refused() -> None:
+    words = "\u0378 wrong map from glyphs to characters" + " makes letters" * 3
+    result = refused(pdf(drawn([(72, 700, words), (72, 680, "\u0379 and more")], utf16), font=CHINESE))
+
+    assert result.kind == "bad_pdf"
+    assert "(2 of " in result.reason
+
+
 @pytest.mark.parametrize(
     ("title", "taken"),
     [
