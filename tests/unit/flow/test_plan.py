@@ -5,7 +5,6 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulated import Fake, Simulated, request, requests
 
 from groundwire.core.errors import UsageError
 from groundwire.core.language import Capabilities, Message, Request, Usage
@@ -14,6 +13,7 @@ from groundwire.flow.ledger import Ledger
 from groundwire.flow.plan import Account, Amount, Budget, Plan, Price, input_tokens, most, plan, require_room, too_long
 from groundwire.flow.records import Cost
 from groundwire.flow.traffic import Asking, ask
+from simulated import Fake, Simulated, request, requests
 
 PRICE = Price(Decimal("2.50"), Decimal("10"), Decimal("1.25"), "EUR")
 

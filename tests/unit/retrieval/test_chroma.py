@@ -5,10 +5,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from chroma_folder import Record, cut, write_chroma
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chroma_folder import Record, cut, write_chroma
 from groundwire.core.types import Document
 from groundwire.retrieval.chroma import LEAST_OVERLAP, MOST_OF_A_TITLE, join_chunks
 from groundwire.retrieval.readers import ReadReport, read_documents
