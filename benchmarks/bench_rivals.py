@@ -672,7 +672,8 @@ def main() -> None:
     figures: dict[str, Any] = {
         "threads": options.threads,
         "versions": {name: version(name) for name in PACKAGES},
-        "left_out": "sentence-transformers (not tried: its torch is about 3 GB, and weights come from a hub that was out of reach)",
+        "left_out": "sentence-transformers (not tried: its torch is about 3 GB, and weights come from a hub that was "
+        "out of reach)",
         "sizes": [],
     }
     for rows, names in _sizes(options):

@@ -1,5 +1,6 @@
 """A run of many calls, to be started as a process and killed: ``python asking_child.py URL LEDGER OUT COUNT``."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -33,5 +34,6 @@ def work(url: str, *, file: Path, out: Path, count: int, replay: str = "") -> tu
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so its children
     given_url, given_file, given_out, given_count = sys.argv[1:]
     work(given_url, file=Path(given_file), out=Path(given_out), count=int(given_count))

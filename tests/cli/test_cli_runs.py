@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from groundwire.cli.main import main
 from groundwire.cli.runs import RunOptions, recording_of, run_options, runs
 from groundwire.cli.upkeep import settings_of
 from groundwire.core.errors import CannotDo, GroundwireError, UsageError
@@ -37,7 +38,7 @@ class World:
         self._patch = monkeypatch
 
     def group(self) -> click.Group:
-        @click.group()
+        @click.group(context_settings=main.context_settings)  # a command keeps the help option that it first had
         def root() -> None:
             pass
 

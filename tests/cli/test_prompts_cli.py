@@ -7,13 +7,14 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from groundwire.cli.main import main
 from groundwire.cli.prompts import prompts
 from groundwire.core.errors import UsageError
 from groundwire.core.prompts import LANGUAGES, load, names
 
 
 def call(*words: str | Path) -> Result:
-    done = CliRunner().invoke(prompts, [str(word) for word in words])
+    done = CliRunner().invoke(main, ["prompts", *(str(word) for word in words)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done
