@@ -101,7 +101,7 @@ def compared(asked: Asked) -> dict[str, object]:
             if folding not in ("", other):
                 gain = paired_difference(own, values[other], clusters=clusters, seed=SEED)
                 rounded = [round(each, 4) for each in (gain.mean, gain.low, gain.high)]
-                figures[NAMES[folding]][f"against {NAMES[other]}"] = rounded  # type: ignore[index]
+                figures[NAMES[folding]][f"against {NAMES[other]}"] = rounded
         print(NAMES[folding], figures[NAMES[folding]])
     return figures
 

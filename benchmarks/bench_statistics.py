@@ -90,7 +90,7 @@ def scipy_permutation(table: np.ndarray, draws: int) -> np.ndarray:
 
 def ranx_fisher(table: np.ndarray, draws: int) -> np.ndarray:
     """The paired randomisation test of ranx, pair by pair; it does not bound the false alarms of the family."""
-    from ranx.statistical_tests import fisher_randomization_test  # type: ignore[import-not-found]
+    from ranx.statistical_tests import fisher_randomization_test
 
     pairs = [(one, other) for one in range(6) for other in range(one + 1, 6)]
     return np.array([fisher_randomization_test(table[:, one], table[:, other], draws, 0.05)[0] for one, other in pairs])
@@ -133,7 +133,7 @@ def main() -> None:
     load = os.getloadavg()[0]
     figures = {}
     for name, (way, draws, rounds) in ways.items():
-        cpu, wall = timed(lambda way=way, draws=draws: way(table, draws), rounds)  # type: ignore[misc]
+        cpu, wall = timed(lambda way=way, draws=draws: way(table, draws), rounds)
         times = DRAWS / draws
         figures[name] = {
             "cpu_seconds": round(cpu * times, 3),
@@ -164,7 +164,7 @@ def main() -> None:
             name: {"cpu_seconds": round(cpu, 2), "seconds": round(wall, 2)} for name, (cpu, wall) in whole.items()
         },
     }
-    for name, row in (figures | figures_all["whole_steps"]).items():  # type: ignore[operator]
+    for name, row in (figures | figures_all["whole_steps"]).items():
         print(f"{name:48} {row}")
     save_result("statistics", figures_all, seed=given.seed)
 

@@ -58,14 +58,14 @@ def _rows(path: Path) -> Iterator[dict[str, object]]:
 
 def _wice(data: Path) -> Iterator[Labelled]:
     for row in _rows(data / "judge-wice" / "claims.jsonl"):
-        text = "\n".join(row["evidence"])  # type: ignore[call-overload]
+        text = "\n".join(row["evidence"])
         document = Document(str(row["id"]), text, language="en")
         yield Labelled(str(row["claim"]), (document,), row["label"] == "supported", str(row["article"]))
 
 
 def _attribution(data: Path) -> Iterator[Labelled]:
     for row in _rows(data / "judge-attribution" / "claims.jsonl"):
-        passages: list[str] = row["evidence"]  # type: ignore[assignment]
+        passages: list[str] = row["evidence"]
         documents = tuple(Document(f"{row['id']}-{n}", text, language="en") for n, text in enumerate(passages))
         yield Labelled(str(row["claim"]), documents, row["label"] == "attributable", str(row["question"]))
 
@@ -138,7 +138,7 @@ def intervals(clusters: list[str], measure: object, *arrays: np.ndarray) -> tupl
     drawn = []
     for _ in range(DRAWS):
         chosen = np.concatenate([groups[g] for g in rng.integers(0, len(groups), len(groups))])
-        drawn.append(measure(*(array[chosen] for array in arrays)))  # type: ignore[operator]
+        drawn.append(measure(*(array[chosen] for array in arrays)))
     low, high = np.nanquantile(drawn, [0.025, 0.975])
     return float(low), float(high)
 
@@ -182,7 +182,7 @@ def main() -> None:
     found = {name: [scores(item) for item in rows] for name, rows in sets.items()}
     rows = table(found, sets)
     for row in rows:
-        low, high = row["interval"]  # type: ignore[misc]
+        low, high = row["interval"]
         ranked = f"  AUC {row['auc']:.3f} {row['auc_interval']}" if "auc" in row else ""
         named = f"{row['set']:18}{row['score']:26} n {row['n']}"
         print(f"{named}  balanced {row['balanced_accuracy']:.3f} [{low:.3f}, {high:.3f}]{ranked}")

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from groundwire.core.types import Document
-from groundwire.evaluation.items import RejectedRow, _kind, _lines, _row, _RowError, _whole
+from groundwire.evaluation.rows import RejectedRow, RowError, kind_of, numbered, parsed, whole
 
 Documents = Callable[[str], Document | None]
 """Document id -> the document, or None where there is none."""
@@ -59,16 +59,14 @@ def read_pairs(source: Path | str | Iterable[str | bytes], *, documents: Documen
     rejects: list[RejectedRow] = []
     lines: dict[str, int] = {}
     rows = 0
-    for number, line in enumerate(_lines(source), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered(source):
         rows += 1
         try:
-            pair = _pair(_row(line), number, documents=documents)
+            pair = _pair(parsed(line), number, documents=documents)
             if lines.setdefault(pair.id, number) != number:
-                raise _RowError(f"the id '{pair.id}' was already read on line {lines[pair.id]}")
+                raise RowError(f"the id '{pair.id}' was already read on line {lines[pair.id]}")
             pairs.append(pair)
-        except _RowError as unfit:
+        except RowError as unfit:
             rejects.append(RejectedRow(line=number, reason=str(unfit)))
     return PairReading(tuple(pairs), tuple(rejects), rows)
 
@@ -76,14 +74,14 @@ def read_pairs(source: Path | str | Iterable[str | bytes], *, documents: Documen
 def _pair(row: Mapping[str, object], number: int, *, documents: Documents) -> LabelledPair:
     topic, name = _text(row, "topic"), _text(row, "id") or f"line {number}"
     if not topic.strip():
-        raise _RowError("there is no topic")
+        raise RowError("there is no topic")
     named, text = _text(row, "document"), _text(row, "article")
     if bool(named) == bool(text.strip()):
-        raise _RowError("give the article's text (article) or the id of a document (document), one of the two")
+        raise RowError("give the article's text (article) or the id of a document (document), one of the two")
     if named:
         document = documents(named)
         if document is None:
-            raise _RowError(f"the document '{named}' is not in the archive")
+            raise RowError(f"the document '{named}' is not in the archive")
     else:
         document = Document(name, text, title=_text(row, "title"), published=_day(row), language=_text(row, "language"))
     return LabelledPair(name, topic, replace(document, id=name), _grade(row), _text(row, "cluster") or topic)
@@ -94,8 +92,8 @@ def _text(row: Mapping[str, object], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _RowError(f"the {name} is {_kind(value)}, not a text")
-    return _whole(value, name)
+        raise RowError(f"the {name} is {kind_of(value)}, not a text")
+    return whole(value, name)
 
 
 def _day(row: Mapping[str, object]) -> date | None:
@@ -103,7 +101,7 @@ def _day(row: Mapping[str, object]) -> date | None:
     try:
         return date.fromisoformat(written) if written else None
     except ValueError as error:
-        raise _RowError(f"published is '{written}', not a day such as 2024-05-31") from error
+        raise RowError(f"published is '{written}', not a day such as 2024-05-31") from error
 
 
 def _grade(row: Mapping[str, object]) -> float:
@@ -113,5 +111,5 @@ def _grade(row: Mapping[str, object]) -> float:
     except ValueError:
         grade = math.nan
     if not math.isfinite(grade):
-        raise _RowError("relevant is no number; write 0 or 1, or a grade, larger is better")
+        raise RowError("relevant is no number; write 0 or 1, or a grade, larger is better")
     return grade

@@ -8,16 +8,8 @@ from pathlib import Path
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Gold, Question
-from groundwire.evaluation.items import (
-    RejectedRow,
-    _kind,
-    _lines,
-    _refuse_absent,
-    _row,
-    _RowError,
-    _whole,
-)
 from groundwire.evaluation.measures import answer_tokens
+from groundwire.evaluation.rows import RejectedRow, RowError, kind_of, numbered, parsed, refuse_absent, value_of, whole
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "question_id", "qid", "query_id", "_id"),
@@ -95,37 +87,35 @@ def read_questions(
     first_lines: dict[str, int] = {}
     seen: dict[str, None] = {}
     rows = 0
-    for number, line in enumerate(_lines(source), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered(source):
         rows += 1
         try:
-            row = _row(line)
+            row = parsed(line)
             seen.update(dict.fromkeys(row))
             name = _identity(row, wanted)
             before = first_lines.setdefault(name, number)
             if before != number:
-                raise _RowError(f"the id '{name}' was already read on line {before}")
+                raise RowError(f"the id '{name}' was already read on line {before}")
             questions.append(_question(row, wanted, name=name, texts=texts))
-        except _RowError as unfit:
+        except RowError as unfit:
             rejects.append(RejectedRow(line=number, reason=str(unfit)))
         except _NotFound as lost:
             unscored.append(Unscored(name, str(lost)))
-    _refuse_absent(wanted, seen)
+    refuse_absent(wanted, seen)
     return QuestionReading(tuple(questions), tuple(unscored), tuple(rejects), rows)
 
 
 def _identity(row: Mapping[str, object], mapping: Mapping[str, str]) -> str:
     name = _text(_value(row, mapping, field="id"), "id")
     if not name.strip():
-        raise _RowError(f"there is no id; it stands under one of: {', '.join(NAMES['id'])}")
+        raise RowError(f"there is no id; it stands under one of: {', '.join(NAMES['id'])}")
     return name
 
 
 def _question(row: Mapping[str, object], mapping: Mapping[str, str], *, name: str, texts: Texts) -> Question:
     asked = _text(_value(row, mapping, field="question"), "question")
     if not asked.strip():
-        raise _RowError(f"there is no question; it stands under one of: {', '.join(NAMES['question'])}")
+        raise RowError(f"there is no question; it stands under one of: {', '.join(NAMES['question'])}")
     places = [
         _place(entry, number) for number, entry in enumerate(_list(_value(row, mapping, field="gold"), "gold"), start=1)
     ]
@@ -149,21 +139,21 @@ class _Place:
 def _place(entry: object, number: int) -> _Place:
     where = f"gold {number}"
     if isinstance(entry, str):
-        return _Place(_whole(entry, where), None, None, "")
+        return _Place(whole(entry, where), None, None, "")
     if not isinstance(entry, dict):
-        raise _RowError(f"{where} is {_kind(entry)}, not an object with document, start and end, or text")
+        raise RowError(f"{where} is {kind_of(entry)}, not an object with document, start and end, or text")
     values = {
         field: next((entry[name] for name in names if entry.get(name) is not None), None)
         for field, names in _PLACE.items()
     }
     document = _text(values["document"], f"{where}'s document")
     if not document:
-        raise _RowError(f"{where} has no document; it stands under one of: {', '.join(_PLACE['document'])}")
+        raise RowError(f"{where} has no document; it stands under one of: {', '.join(_PLACE['document'])}")
     start, end = (_offset(values[field], f"{where}'s {field}") for field in ("start", "end"))
     if (start is None) != (end is None):
-        raise _RowError(f"{where} has {'an end' if start is None else 'a start'} alone; give both, or the exact text")
+        raise RowError(f"{where} has {'an end' if start is None else 'a start'} alone; give both, or the exact text")
     if start is not None and end is not None and start >= end:
-        raise _RowError(f"{where} runs from {start} to {end}; the end is exclusive and lies after the start")
+        raise RowError(f"{where} runs from {start} to {end}; the end is exclusive and lies after the start")
     return _Place(document, start, end, _text(values["text"], f"{where}'s text"))
 
 
@@ -189,28 +179,22 @@ def _found(place: _Place, texts: Texts) -> Gold:
 
 
 def _value(row: Mapping[str, object], mapping: Mapping[str, str], *, field: str) -> object:
-    """The value of a field, or None; two recognised names with different values are refused, not chosen between."""
-    names = (mapping[field],) if field in mapping else NAMES[field]
-    held = [(name, row[name]) for name in names if row.get(name) is not None]
-    for other, another in held[1:]:
-        if another != held[0][1]:
-            raise _RowError(f"'{held[0][0]}' and '{other}' both hold the {field} and differ; map one of them")
-    return held[0][1] if held else None
+    return value_of(row, (mapping[field],) if field in mapping else NAMES[field], field=field)
 
 
 def _text(value: object, where: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _RowError(f"the {where} is {_kind(value)}, not a text")
-    return _whole(value, where)
+        raise RowError(f"the {where} is {kind_of(value)}, not a text")
+    return whole(value, where)
 
 
 def _list(value: object, where: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise _RowError(f"the {where} is {_kind(value)}, not a list")
+        raise RowError(f"the {where} is {kind_of(value)}, not a list")
     return value
 
 
@@ -225,5 +209,7 @@ def _offset(value: object, where: str) -> int | None:
     if value is None:
         return None
     if not (isinstance(value, str) and value.isascii() and value.isdecimal()):
-        raise _RowError(f"{where} is {value if isinstance(value, str) else _kind(value)}, not a whole number from 0 up")
+        raise RowError(
+            f"{where} is {value if isinstance(value, str) else kind_of(value)}, not a whole number from 0 up"
+        )
     return int(value)

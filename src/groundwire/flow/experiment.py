@@ -9,8 +9,9 @@ from pathlib import Path
 
 from groundwire.core.ports import Progress
 from groundwire.core.types import Judgement
-from groundwire.evaluation.items import RejectedRow, read_items
+from groundwire.evaluation.items import read_items
 from groundwire.evaluation.judge import BuiltinJudge
+from groundwire.evaluation.rows import RejectedRow
 from groundwire.evaluation.rubrics import CCRS, rubrics_named
 from groundwire.evaluation.stats import Summary, summarise
 from groundwire.flow.registry import embedder as embedder_named

@@ -40,7 +40,6 @@ from groundwire.flow.records import (
     request_as_text,
 )
 
-DEFAULT_FILE = "groundwire.ledger"
 FORMAT = 1
 
 AskMode = Literal["resume", "fresh", "replay"]

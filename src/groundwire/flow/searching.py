@@ -22,7 +22,7 @@ from groundwire.evaluation.questions import Unscored
 from groundwire.flow.pipeline import pack_hits
 from groundwire.flow.remembering import remembering
 from groundwire.flow.settings import Settings
-from groundwire.retrieval.index import Archive, _encoder_tokens
+from groundwire.retrieval.index import Archive, encoder_tokens
 from groundwire.retrieval.search import PRESETS, SearchSettings
 
 Kind = Literal[
@@ -341,7 +341,7 @@ def index_tokens(archive: Archive) -> int:
         for name, own in archive.sentences(names[start : start + _BATCH]).items():
             numbers = dict.fromkeys(one.passage for one in own)
             passages = [Passage(name, number, tuple(one for one in own if one.passage == number)) for number in numbers]
-            total += _encoder_tokens(passages, archive.manifest.context)
+            total += encoder_tokens(passages, archive.manifest.context)
     return total
 
 

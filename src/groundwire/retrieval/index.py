@@ -335,7 +335,7 @@ class Archive:
         vectors = stacked_vectors(passages, embedder=self.embedder, context=self.manifest.context)
         self.store.put([item[0] for item in kept], sentences, vectors=vectors, revisions=[item[1] for item in kept])
         tally.sentences += len(sentences)
-        tally.encoder_tokens += _encoder_tokens(passages, self.manifest.context)
+        tally.encoder_tokens += encoder_tokens(passages, self.manifest.context)
 
     def _leave_behind(self, tally: _Tally) -> int:
         """Note which files hold what, then remove what no file holds any longer; returns how many documents went.
@@ -366,7 +366,7 @@ def _stands(sentence: Sentence, document: Document) -> bool:
     return document.text[sentence.start : sentence.end] == sentence.text
 
 
-def _encoder_tokens(passages: Sequence[Passage], context: Context) -> int:
+def encoder_tokens(passages: Sequence[Passage], context: Context) -> int:
     """Estimate of the tokens that the embedder reads for the sentences and what they remember."""
     total = 0
     for passage in passages:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from groundwire.core.errors import UnreadableInput, UsageError
 from groundwire.core.types import Item
-from groundwire.evaluation.items import ItemReading, RejectedRow, read_items
+from groundwire.evaluation.items import ItemReading, read_items
+from groundwire.evaluation.rows import RejectedRow
 
 
 def reading_of(*rows: Mapping[str, object], mapping: Mapping[str, str] | None = None) -> ItemReading:
