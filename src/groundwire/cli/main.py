@@ -7,49 +7,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import get_args
 
 import click
 
 from groundwire.cli import life, show
+from groundwire.cli.filters import filters, where_of
 from groundwire.cli.machine import doctor, models
 from groundwire.cli.measure import bench, tune
 from groundwire.cli.prompts import prompts
 from groundwire.cli.runs import runs
 from groundwire.cli.upkeep import archive_of, archive_option, json_option, remove, settings_of, snapshot_option
+from groundwire.cli.writing import verify, write
 from groundwire.core.errors import GroundwireError, NothingFound, UsageError
 from groundwire.core.types import Context, Preset
 
-if TYPE_CHECKING:
-    from groundwire.core.types import Filter
-
 EXIT_YES, EXIT_NO, EXIT_USAGE, EXIT_CANNOT = 0, 1, 2, 3
-
-_LANGUAGES = {
-    "zh": ("zh", "zh-TW", "zh-CN"), "zh-tw": ("zh-TW",), "zh-cn": ("zh-CN",),
-    "en": ("en",), "ja": ("ja",), "ko": ("ko",),
-}  # fmt: skip
-
-Command = TypeVar("Command", bound=Callable[..., None])
 
 _embedder = click.option("--embedder", metavar="NAME", help="local:e5-small (default), local:minilm or hash:DIM.")
 _map = click.option("--map", "map_", metavar="OURS=THEIRS,…", help="Field names, such as title=news_title,text=body.")
-
-
-def _filters(command: Command) -> Command:
-    """The options that say what may be found."""
-    day = click.DateTime(["%Y-%m-%d"])
-    for option in (
-        click.option("--language", "languages", multiple=True, metavar="TAG", help="Only this language; repeatable."),
-        click.option("--source", "sources", multiple=True, metavar="NAME", help="Only this outlet; repeatable."),
-        click.option("--until", type=day, metavar="DAY", help="Published on this day or earlier (YYYY-MM-DD)."),
-        click.option("--since", type=day, metavar="DAY", help="Published on this day or later (YYYY-MM-DD)."),
-    ):
-        command = option(command)
-    return command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -58,7 +36,7 @@ def main() -> None:
     """Write from an archive with citations that hold, and prove which pipeline is better."""
 
 
-for command in (models, doctor, remove, bench, tune, prompts, runs):
+for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify):
     main.add_command(command)
 for command in (life.status, life.compact, life.export, life.snapshot, life.rebuild):
     main.add_command(command)
@@ -111,7 +89,7 @@ def add(paths: tuple[str, ...], archive: str | None, embedder: str | None, map_:
 @click.option("--sentence-weight", type=float, help="0 (passage only) to 1 (sentence only).")
 @click.option("--phrases", is_flag=True, help="Parts of QUERY in quotation marks must occur as they stand.")
 @click.option("--pack", "pack_", type=int, metavar="TOKENS", help="Pack what is found under a budget of tokens.")
-@_filters
+@filters
 @json_option
 def search(query: str, archive: str | None, snapshot: str | None, k: int | None, preset: str | None, mode: str | None,
            sentence_weight: float | None, phrases: bool, pack_: int | None, since: date | None, until: date | None,
@@ -130,7 +108,7 @@ def search(query: str, archive: str | None, snapshot: str | None, k: int | None,
     )  # fmt: skip
     options = loaded.settings.search
     with archive_of(loaded, snapshot=snapshot) as opened:
-        where = _where(since, until, sources=sources, languages=languages)
+        where = where_of(since, until, sources=sources, languages=languages)
         found = opened.search(query, k=options.k, settings=search_settings(options, where))
         hint = "" if found else filter_hint(opened, where)
         documents = opened.store.documents({hit.sentence.document_id for hit in found})
@@ -164,80 +142,6 @@ def copies(query: str, archive: str | None, snapshot: str | None, k: int | None,
         found = archive_copies(opened, query, settings=loaded.settings)
     show.as_json(found.rows()) if json_ else show.copies(found)
     sys.exit(EXIT_YES if found.stories else EXIT_NO)
-
-
-@main.command()
-@click.argument("topic")
-@archive_option
-@snapshot_option
-@click.option("--from", "from_", multiple=True, metavar="PATH", help="Add these files first; repeatable.")
-@click.option("--out", "-o", multiple=True, metavar="FILE", help="Write .md, .html or .json; repeatable.")
-@click.option("--article-language", metavar="TAG", help="en, zh-TW or zh-CN; default: that of the topic.")
-@click.option("--max-tokens", type=int, help="About how long the article may become.")
-@click.option("--keep", "keep_at_least", type=float, help="Drop sources rated below this (0 to 100; default 20).")
-@_filters
-@json_option
-def write(topic: str, archive: str | None, snapshot: str | None, from_: tuple[str, ...], out: tuple[str, ...],
-          article_language: str | None, max_tokens: int | None, keep_at_least: float | None, since: date | None,
-          until: date | None, sources: tuple[str, ...], languages: tuple[str, ...],
-          json_: bool) -> None:  # fmt: skip
-    """Write an article on TOPIC from the archive, every sentence cited and checked.
-
-    Prints Markdown, unless --out or --json says otherwise. Exits with 1 when the archive holds nothing on the topic or
-    a claim is not supported.   Example: groundwire write "Flood relief" --from stories/ -o flood.html -o flood.md
-    """
-    from groundwire.flow.adding import add_files, require_something
-    from groundwire.flow.exports import export, save, suffixes_of
-    from groundwire.flow.pipeline import write_article
-
-    loaded = settings_of(
-        {"archive": archive, "write.language": article_language, "write.max_tokens": max_tokens,
-         "write.keep_at_least": keep_at_least}
-    )  # fmt: skip
-    suffixes_of(out)
-    if from_ and snapshot:
-        raise UsageError("--from adds files, and a snapshot stays as it is: give one of --from and --snapshot")
-    if from_:
-        require_something(from_)
-    where = _where(since, until, sources=sources, languages=languages)
-    with archive_of(loaded, create=bool(from_), snapshot=snapshot) as opened:
-        if from_:
-            with show.progress("reading") as progress:
-                added = add_files(opened, from_, settings=loaded.settings, progress=progress)
-            for line in added.lines():
-                show.say(line)
-        written = write_article(opened, topic, settings=loaded.settings, where=where)
-        for path in out:
-            save(opened, written, path=Path(path), settings=loaded.settings)
-            show.say(f"wrote {path}")
-        if json_ or not out:
-            click.echo(export(opened, written, kind=".json" if json_ else ".md", settings=loaded.settings))
-    supported = sum(verdict.support == "supported" for verdict in written.verdicts)
-    show.say(f"{supported} of {len(written.verdicts)} claims supported by {len(written.article.sources)} sources")
-    sys.exit(EXIT_YES if supported == len(written.verdicts) else EXIT_NO)
-
-
-@main.command()
-@click.argument("article", type=click.Path(path_type=Path))
-@archive_option
-@snapshot_option
-@json_option
-def verify(article: Path, archive: str | None, snapshot: str | None, json_: bool) -> None:
-    """Check each claim of ARTICLE (our .json or .md, also edited) against the sentences it cites.
-
-    Exits with 1 when a claim is not supported.   Example: groundwire verify flood.md
-    """
-    from groundwire.flow.exports import read_article
-    from groundwire.flow.pipeline import verify_article
-
-    loaded = settings_of({"archive": archive})
-    reopened = read_article(article)
-    for note in reopened.notes:
-        show.say(str(note))
-    with archive_of(loaded, snapshot=snapshot) as opened:
-        verdicts = verify_article(reopened.article, opened)
-    show.as_json(verdicts) if json_ else show.verdicts(verdicts)
-    sys.exit(EXIT_YES if all(verdict.support == "supported" for verdict in verdicts) else EXIT_NO)
 
 
 @main.command()
@@ -365,15 +269,3 @@ def _mapping(text: str | None) -> dict[str, str] | None:
     from groundwire.flow.settings import mapping
 
     return None if text is None else mapping(text)
-
-
-def _where(since: date | None, until: date | None, *, sources: tuple[str, ...], languages: tuple[str, ...]) -> Filter:
-    from datetime import datetime
-
-    from groundwire.core.types import Filter
-
-    first, last = (day.date() if isinstance(day, datetime) else day for day in (since, until))
-    if first and last and first > last:
-        raise UsageError(f"nothing is published since {first} and until {last}: the first day is the later one")
-    tags = [tag for given in languages for tag in _LANGUAGES.get(given.lower(), (given,))]
-    return Filter(first, last, sources, tuple(dict.fromkeys(tags)))

@@ -172,13 +172,19 @@ class ScoredSource:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What one source contributes: verbatim sentences in source order; ``notes`` say what was left out and why."""
+    """What one source contributes: verbatim sentences in source order; ``notes`` say what was left out and why.
+
+    ``text`` is the summary that a model made of the source, empty where there is none. ``facts`` are its sentences
+    where they cite: each with the source's sentences that it rests on.
+    """
 
     document: Document
     relevance: float
     band: Band
     sentences: tuple[Sentence, ...]
     notes: tuple[str, ...] = ()
+    text: str = ""
+    facts: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +239,10 @@ class NumberedSource:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A written article. Every claim, the headline included, cites; ``notes`` are for the editor, not for print."""
+    """A written article. Every claim, the headline included, cites; ``notes`` are for the editor, not for print.
+
+    ``as_of`` is the day it speaks of as today, None where nobody said.
+    """
 
     topic: str
     headline: Claim
@@ -243,6 +252,7 @@ class Article:
     language: str = ""
     writer: str = "builtin"
     notes: tuple[str, ...] = ()
+    as_of: date | None = None
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -265,13 +275,17 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome for one claim, with the characters that carry it and the gates' findings."""
+    """The outcome for one claim, with the characters that carry it and the gates' findings.
+
+    ``judged_by`` is who decided: the ``gates``, or the id of the model that was asked where they could not settle it.
+    """
 
     claim: Claim
     support: Support
     reason: str
     evidence: tuple[Citation, ...] = ()
     checks: tuple[Check, ...] = ()
+    judged_by: str = "gates"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
@@ -17,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from groundwire.core.errors import SettingError
 from groundwire.core.folding import DEFAULT, Folding
-from groundwire.core.types import Context, Fusion, Mode, Preset, Shape
+from groundwire.core.types import Context, Fusion, Mode, Preset, RaterName, Shape
 from groundwire.retrieval.search import PRESETS, SearchSettings
 
 FILE_NAME = "groundwire.toml"
@@ -97,10 +98,38 @@ class PackOptions(BaseModel):
     per_story: int | None = Field(default=None, ge=1)
 
 
+WritePreset = Literal["best", "scorerag", "plain", "zero-shot"]
+
+WRITE_PRESETS: Mapping[WritePreset, Mapping[str, object]] = {
+    "best": {"find": "sentences", "rater": "expected", "briefs": "facts", "cite": "sentences", "check": "model"},
+    "scorerag": {
+        "find": "chunks", "rater": "readings", "briefs": "summaries", "cite": "sources", "check": "gates",
+        "keep_at_least": 20.0, "keep_share": 0.0, "best_at_least": 20.0, "language": "zh-TW",
+    },
+    "plain": {"find": "sentences", "rater": "none", "briefs": "sentences", "cite": "sentences", "check": "gates"},
+    "zero-shot": {"find": "none", "rater": "none", "briefs": "none", "cite": "none", "check": "gates"},
+}  # fmt: skip
+"""What the ways to write with a model set: ours, that of ScoreRAG (arXiv:2506.03704), and the two baselines."""
+
+
 class WriteOptions(BaseModel):
-    """How an article is written."""
+    """How an article is written; what ``preset`` sets is set unless it is given beside it."""
 
     model_config = _STRICT
+    preset: WritePreset | None = None
+    model: str = ""
+    find: Literal["sentences", "chunks", "none"] = "sentences"
+    rater: RaterName | Literal["none"] = "builtin"
+    briefs: Literal["sentences", "facts", "summaries", "none"] = "sentences"
+    cite: Literal["sentences", "sources", "none"] = "sentences"
+    check: Literal["gates", "model"] = "gates"
+    readings: int = Field(default=3, ge=1)
+    bands: tuple[float, float, float] = (70.0, 50.0, 30.0)
+    outline: str = ""
+    house_rules: str = ""
+    as_of: date | None = None
+    max_words: int = Field(default=400, ge=40)
+    repair: bool = False
     k: int = Field(default=100, ge=1)
     keep_at_least: float = Field(default=20, ge=0, le=100)
     keep_share: float = Field(default=0.3, ge=0, le=1)
@@ -108,6 +137,21 @@ class WriteOptions(BaseModel):
     language: str = ""
     max_tokens: int = Field(default=900, ge=40)
     max_sources: int = Field(default=8, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, given: object) -> object:
+        return {**_of_write_preset(given.get("preset")), **given} if isinstance(given, dict) else given
+
+    @model_validator(mode="after")
+    def _bands_fall(self) -> WriteOptions:
+        if not 100 >= self.bands[0] > self.bands[1] > self.bands[2] >= 0:
+            raise ValueError("three thresholds from 100 to 0, each lower than the one before")
+        return self
+
+
+def _of_write_preset(name: object) -> Mapping[str, object]:
+    return next((sets for known, sets in WRITE_PRESETS.items() if known == name), {})
 
 
 class JudgeOptions(BaseModel):
@@ -207,9 +251,11 @@ def load(*, folder: Path, environment: Mapping[str, str], flags: Mapping[str, ob
 
 def _with_preset(origin: str, values: Mapping[str, object]) -> list[tuple[str, Mapping[str, object]]]:
     """A layer, and before it what its preset sets."""
-    name = values.get("search.preset")
-    of_preset = {f"search.{key}": value for key, value in _of_preset(name).items()}
-    return [(f"preset {name} ({origin})", of_preset), (origin, values)]
+    found = []
+    for table, sets in (("search", _of_preset), ("write", _of_write_preset)):
+        name = values.get(f"{table}.preset")
+        found.append((f"preset {name} ({origin})", {f"{table}.{key}": value for key, value in sets(name).items()}))
+    return [*found, (origin, values)]
 
 
 def names() -> tuple[str, ...]:
