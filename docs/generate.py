@@ -73,6 +73,7 @@ ABOUT: Mapping[str, str] = {
     "write.best_at_least": "there is no article unless a source is rated this high, 0 to 100",
     "write.briefs": "what the writer gets of a source: `sentences` as they stand, `facts` that a model draws from them "
     "with their ids, `summaries` by a model as in ScoreRAG, or `none`",
+    "write.candidates": "documents that a model rates, the first of the search; `builtin` rates all",
     "write.check": "who decides on claims: `gates`, or a `model` too, where they cannot settle it",
     "write.cite": "what the writing model cites: ids of `sentences`, numbers of `sources`, or `none`",
     "write.find": "what proposes the sources: `sentences`, `chunks` of 500 characters as in ScoreRAG, or `none`",

@@ -99,7 +99,7 @@ def search(query: str, archive: str | None, snapshot: str | None, k: int | None,
     Exits with 1 when nothing is found.   Example: groundwire search "flood relief" -k 5 --since 2024-10-01
     """
     from groundwire.flow.overview import filter_hint
-    from groundwire.flow.pipeline import pack_hits, search_settings
+    from groundwire.flow.searches import pack_hits, search_settings
     from groundwire.flow.versions import story_marks
 
     loaded = settings_of(

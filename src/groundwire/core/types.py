@@ -175,12 +175,13 @@ class Brief:
     """What one source contributes: verbatim sentences in source order; ``notes`` say what was left out and why.
 
     ``text`` is the summary that a model made of the source, empty where there is none. ``facts`` are its sentences
-    where they cite: each with the source's sentences that it rests on.
+    where they cite: each with the source's sentences that it rests on. ``relevance`` and ``band`` are None where nobody
+    rated.
     """
 
     document: Document
-    relevance: float
-    band: Band
+    relevance: float | None
+    band: Band | None
     sentences: tuple[Sentence, ...]
     notes: tuple[str, ...] = ()
     text: str = ""

@@ -6,26 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire.core.errors import NothingFound
-from groundwire.core.ports import TokenCounter
-from groundwire.core.text import count_tokens
 from groundwire.core.types import (
     Article,
     Brief,
     Citation,
     Claim,
     Document,
-    Evidence,
     Filter,
-    Hit,
     ScoredSource,
     Verdict,
 )
 from groundwire.flow.independence import Independence, find_independence, notes_on
-from groundwire.flow.settings import SearchOptions, Settings
+from groundwire.flow.searches import search_settings
+from groundwire.flow.settings import Settings
 from groundwire.flow.wording import fixed_words
 from groundwire.retrieval.index import Archive
-from groundwire.retrieval.pack import PackSettings, pack
-from groundwire.retrieval.search import SearchSettings
 from groundwire.writing.score import keep, score
 from groundwire.writing.summarise import summarise
 from groundwire.writing.verify import verify
@@ -47,48 +42,6 @@ class Written:
     briefs: tuple[Brief, ...]
     searched: tuple[str, ...]
     independence: Independence
-
-
-def search_settings(options: SearchOptions, where: Filter | None = None) -> SearchSettings:
-    """The part of the settings that says how to search."""
-    return SearchSettings(
-        mode=options.mode,
-        sentence_weight=options.sentence_weight,
-        fusion=options.fusion,
-        lexical_weight=options.lexical_weight,
-        candidates=options.candidates,
-        shape=options.shape,
-        neighbours=options.neighbours,
-        passages=options.passages,
-        threshold=options.threshold,
-        diversity=options.diversity,
-        passage_words=options.passage_words,
-        phrases=options.phrases,
-        where=where or Filter(),
-    )
-
-
-def pack_hits(archive: Archive, hits: Sequence[Hit], *, settings: Settings) -> Evidence:
-    """Pack hits as the settings say; where the embedder does not count tokens they are estimated, and it says so."""
-    how = settings.pack
-    counter = archive.embedder if how.tokenizer == "embedder" and isinstance(archive.embedder, TokenCounter) else None
-    names = list(dict.fromkeys(hit.sentence.document_id for hit in hits))
-    about = how.headers or how.per_source or how.per_story
-    return pack(
-        hits,
-        budget_tokens=settings.search.budget_tokens,
-        count=count_tokens if counter is None else counter.count_tokens,
-        settings=PackSettings(
-            neighbours=how.neighbours,
-            headers=how.headers,
-            near_duplicates=how.near_duplicates,
-            per_source=how.per_source,
-            per_story=how.per_story,
-            tokenizer="estimate" if counter is None else archive.embedder.id,
-        ),
-        documents=archive.store.documents(names) if about else None,
-        sentences=archive.sentences(names) if how.neighbours else None,
-    )
 
 
 def write_article(archive: Archive, topic: str, *, settings: Settings, where: Filter | None = None) -> Written:

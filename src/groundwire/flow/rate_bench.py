@@ -16,13 +16,13 @@ from groundwire.core.types import Interval, RaterName, ScoredSource, Source
 from groundwire.evaluation.ordering import Drawing, rank_agreement, separation
 from groundwire.evaluation.pairs import LabelledPair
 from groundwire.flow.archives import IN_MEMORY, open_archive, opened
-from groundwire.flow.pipeline import search_settings
 from groundwire.flow.plan import Plan, Price
 from groundwire.flow.rating import Job, JobDone, rate_jobs
 from groundwire.flow.records import Cost
 from groundwire.flow.registry import embedder as embedder_named
 from groundwire.flow.remembering import RememberingEmbedder
 from groundwire.flow.runs import PlanOnly, Recording
+from groundwire.flow.searches import search_settings
 from groundwire.flow.settings import Settings
 from groundwire.writing import raters
 from groundwire.writing.raters import RaterSettings

@@ -19,8 +19,8 @@ from groundwire.core.types import Evidence, Gold, Hit, Passage, Question, Senten
 from groundwire.evaluation.evidence import answer_in_context
 from groundwire.evaluation.measures import ndcg_at_k, recall_at_k, reciprocal_rank
 from groundwire.evaluation.questions import Unscored
-from groundwire.flow.pipeline import pack_hits
 from groundwire.flow.remembering import remembering
+from groundwire.flow.searches import pack_hits
 from groundwire.flow.settings import Settings
 from groundwire.retrieval.index import Archive, encoder_tokens
 from groundwire.retrieval.search import PRESETS, SearchSettings

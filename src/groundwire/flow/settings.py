@@ -131,6 +131,7 @@ class WriteOptions(BaseModel):
     max_words: int = Field(default=400, ge=40)
     repair: bool = False
     k: int = Field(default=100, ge=1)
+    candidates: int = Field(default=20, ge=1)
     keep_at_least: float = Field(default=20, ge=0, le=100)
     keep_share: float = Field(default=0.3, ge=0, le=1)
     best_at_least: float = Field(default=30, ge=0, le=100)
@@ -214,6 +215,11 @@ class Settings(BaseModel):
     pack: PackOptions = PackOptions()
     write: WriteOptions = WriteOptions()
     judge: JudgeOptions = JudgeOptions()
+
+    @property
+    def prompts_folder(self) -> Path | None:
+        """Where the user keeps prompts of their own; None where nobody said."""
+        return Path(self.prompts).expanduser() if self.prompts else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from groundwire.core.types import Interval, Question
 from groundwire.evaluation.questions import Unscored
 from groundwire.evaluation.stats import in_words
 from groundwire.evaluation.tune import Tuned, TuneSettings, tune
-from groundwire.flow.pipeline import search_settings
+from groundwire.flow.searches import search_settings
 from groundwire.flow.searching import (
     Measure,
     Placed,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Document
-from groundwire.flow.pipeline import search_settings
 from groundwire.flow.render import Json
+from groundwire.flow.searches import search_settings
 from groundwire.flow.settings import Settings
 from groundwire.retrieval.copies import Difference, find_copies, stories
 from groundwire.retrieval.index import Archive

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from groundwire.core.text import count_tokens, normalise
-from groundwire.core.types import Band, Brief, ScoredSource, Sentence
+from groundwire.core.types import Band, Brief, ScoredSource, Sentence, Source
 from groundwire.writing.quotable import quotable
 
 BRIEF_TOKENS: Mapping[Band, int] = {"high": 260, "middle": 150, "low": 75, "trace": 30}
@@ -42,14 +42,25 @@ def summarise(scored: Sequence[ScoredSource]) -> tuple[Brief, ...]:
     """
     briefs = []
     for item in scored:
-        if item.band is None or item.relevance is None:
-            continue
-        sentences = item.source.sentences or _of_hits(item)
-        allowed, left_out = quotable(item.source.document.text, sentences)
-        chosen = _chosen(item, allowed, limit=BRIEF_TOKENS[item.band])
-        if chosen:
+        if item.band is not None and item.relevance is not None:
+            chosen, left_out = _sentences(item.source, limit=BRIEF_TOKENS[item.band])
             briefs.append(Brief(item.source.document, item.relevance, item.band, chosen, left_out))
-    return tuple(briefs)
+    return tuple(brief for brief in briefs if brief.sentences)
+
+
+def summarise_alike(sources: Sequence[Source]) -> tuple[Brief, ...]:
+    """``summarise`` without ratings: every source has the length of the middle band, and no relevance."""
+    briefs = []
+    for source in sources:
+        chosen, left_out = _sentences(source, limit=BRIEF_TOKENS["middle"])
+        briefs.append(Brief(source.document, None, None, chosen, left_out))
+    return tuple(brief for brief in briefs if brief.sentences)
+
+
+def _sentences(source: Source, *, limit: int) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
+    """The sentences of a brief, and what must not be quoted."""
+    allowed, left_out = quotable(source.document.text, source.sentences or _of_hits(source))
+    return _chosen(source, allowed, limit=limit), left_out
 
 
 def same_statement(one: str, other: str) -> bool:
@@ -80,16 +91,14 @@ def same_terms(one: Sequence[str], other: Sequence[str]) -> bool:
     return matched == len(shorter)
 
 
-def _of_hits(source: ScoredSource) -> tuple[Sentence, ...]:
+def _of_hits(source: Source) -> tuple[Sentence, ...]:
     """The sentences that the search found, in source order: all there is where a source came without its others."""
-    return tuple(
-        sorted({hit.sentence for hit in source.source.hits}, key=lambda sentence: (sentence.start, sentence.end))
-    )
+    return tuple(sorted({hit.sentence for hit in source.hits}, key=lambda sentence: (sentence.start, sentence.end)))
 
 
-def _chosen(source: ScoredSource, allowed: Sequence[Sentence], *, limit: int) -> tuple[Sentence, ...]:
+def _chosen(source: Source, allowed: Sequence[Sentence], *, limit: int) -> tuple[Sentence, ...]:
     by_id = {sentence.id: sentence for sentence in allowed}
-    found = sorted(source.source.hits, key=lambda hit: hit.rank)
+    found = sorted(source.hits, key=lambda hit: hit.rank)
     wanted = [*allowed[:1], *(by_id[hit.sentence.id] for hit in found if hit.sentence.id in by_id)]
     chosen: list[Sentence] = []
     for sentence in dict.fromkeys(wanted):

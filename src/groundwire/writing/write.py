@@ -127,7 +127,8 @@ def write(
         )
     usable = [brief for brief in briefs if brief.sentences]
     language = settings.language or _language_of(topic, usable)
-    ordered = sorted(usable, key=lambda brief: (not _speaks(brief, language), -brief.relevance))[: settings.max_sources]
+    ordered = sorted(usable, key=lambda brief: (not _speaks(brief, language), -(brief.relevance or 0.0)))
+    ordered = ordered[: settings.max_sources]
     found = _evidence(sentence.text for brief in ordered for sentence in brief.sentences)
     if found < THIN_TOKENS:
         raise NothingFound(_refusal(topic, ordered, found), searched=tuple(searched))
@@ -164,7 +165,7 @@ def _language_of(topic: str, briefs: Sequence[Brief]) -> str:
     language = detect_language(topic)
     if language not in ("", "zh"):
         return language
-    spoken = [_spoken(brief) for brief in sorted(briefs, key=lambda brief: -brief.relevance)]
+    spoken = [_spoken(brief) for brief in sorted(briefs, key=lambda brief: -(brief.relevance or 0.0))]
     return next((found for found in spoken if found.startswith(language)), language)
 
 

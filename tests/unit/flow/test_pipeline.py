@@ -9,9 +9,10 @@ from groundwire.core.errors import NothingFound
 from groundwire.core.types import Document, Filter
 from groundwire.flow.adding import add_files
 from groundwire.flow.archives import open_archive
-from groundwire.flow.pipeline import pack_hits, verify_article, write_article
+from groundwire.flow.pipeline import verify_article, write_article
 from groundwire.flow.render import render_markdown
 from groundwire.flow.reopen import reopen
+from groundwire.flow.searches import pack_hits
 from groundwire.flow.settings import Settings
 from groundwire.retrieval.index import Archive
 

@@ -14,7 +14,7 @@ from groundwire.core.ports import Matrix, Role
 from groundwire.core.types import Document, Gold, Question
 from groundwire.evaluation.evidence import answer_in_context, gold_in_context
 from groundwire.evaluation.questions import Unscored
-from groundwire.flow.pipeline import pack_hits
+from groundwire.flow.searches import pack_hits
 from groundwire.flow.searching import (
     Measure,
     Way,

@@ -6,7 +6,7 @@ import pytest
 
 from groundwire.core.errors import SettingError
 from groundwire.core.types import Preset
-from groundwire.flow.pipeline import search_settings
+from groundwire.flow.searches import search_settings
 from groundwire.flow.settings import SearchOptions, Settings, load, mapping, names, value_of
 from groundwire.retrieval.search import PRESETS, SearchSettings
 

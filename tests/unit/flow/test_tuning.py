@@ -13,8 +13,8 @@ from groundwire.core.types import Gold, Question
 from groundwire.evaluation.measures import ndcg_at_k
 from groundwire.flow.archives import open_archive
 from groundwire.flow.demo import STORIES
-from groundwire.flow.pipeline import search_settings
 from groundwire.flow.search_bench import SAMPLE, read_question_file
+from groundwire.flow.searches import search_settings
 from groundwire.flow.searching import place_questions
 from groundwire.flow.settings import JudgeOptions, SearchOptions, Settings
 from groundwire.flow.tuning import (
