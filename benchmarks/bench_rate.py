@@ -17,11 +17,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from statistics import fmean
 from typing import get_args
 
 from groundwire.core.language import LanguageModel
 from groundwire.core.types import Interval, RaterName
-from groundwire.evaluation.ordering import separation
+from groundwire.evaluation.ordering import rank_agreement, separation
 from groundwire.evaluation.pairs import LabelledPair, read_pairs
 from groundwire.flow.ledger import Ledger
 from groundwire.flow.pace import Limits
@@ -83,12 +84,33 @@ def spread(each: RaterFigures) -> dict[str, object]:
     return {"different values": len(set(values)), "at least 20": sum(value >= 20 for value in values)}
 
 
+def of_single_readings(each: RaterFigures, found: RateBench) -> list[dict[str, float] | None] | None:
+    """Kendall's tau of every single reading to the mean of the others: how far the readings agree with each other."""
+    readings = [one.readings for one in each.ratings]
+    most = max(map(len, readings))
+    if most < 2:
+        return None
+    whole = [values if len(values) == most else None for values in readings]
+    taus = []
+    for place in range(most):
+        single = [values[place] if values else None for values in whole]
+        others = [fmean(values[:place] + values[place + 1 :]) if values else None for values in whole]
+        taus.append(rounded(rank_agreement(single, others, clusters=[pair.cluster for pair in found.pairs])))
+    return taus
+
+
 def row(each: RaterFigures, found: RateBench) -> dict[str, object]:
+    spent = {name: value for name, value in asdict(each.spent).items() if name != "money"}
     return {
-        "AUC": rounded(each.separation), "AUC in a topic": rounded(each.within),
-        "tau to readings": rounded(each.agreement), **of_languages(each, found), "unscored": each.separation.unscored,
-        **spread(each), **{name: value for name, value in asdict(each.spent).items() if name != "money"},
-    }  # fmt: skip
+        "AUC": rounded(each.separation),
+        "AUC in a topic": rounded(each.within),
+        "tau to readings": rounded(each.agreement),
+        "tau of a reading to the others": of_single_readings(each, found),
+        **of_languages(each, found),
+        "unscored": each.separation.unscored,
+        **spread(each),
+        **spent,
+    }
 
 
 def asked_model(recording: Recording, name: str) -> LanguageModel:

@@ -4,8 +4,8 @@ Usage: python benchmarks/fact_coverage.py
 
 Labels: judge-summhay, facts that people found in full (1), in part (.5) or not (0) in a list of sentences. Looked at is
 the line that fits best: similarity of vectors, shares of the fact's words and numbers in it and in the best two lines.
-A logistic curve makes a value from 0 to 1 of it. Figures are leave-one-subtopic-out; beside them stand the judges of the
-data set (models asked the same question) on the same facts.
+A logistic curve makes a value from 0 to 1 of it. Figures are leave-one-subtopic-out; beside them stand the judges of
+the data set (models asked the same question) on the same facts.
 """
 
 from __future__ import annotations
@@ -151,8 +151,12 @@ def main() -> None:
         for name, each in said.items()
     }
     figures["people"] = {"mean": _plain(bootstrap_interval(labels.people.tolist(), clusters=labels.subtopics))}
-    about = {"facts": len(labels.people), "summaries": len(set(labels.summaries)),
-             "subtopics": len(set(labels.subtopics)), "weights on all": fit(labels.table, labels.people).weights}  # fmt: skip
+    about = {
+        "facts": len(labels.people),
+        "summaries": len(set(labels.summaries)),
+        "subtopics": len(set(labels.subtopics)),
+        "weights on all": fit(labels.table, labels.people).weights,
+    }
     save_result("fact_coverage", {"data": about, "measures": figures}, seed=SEED)
     print(json.dumps(figures, indent=1))
 
@@ -162,14 +166,15 @@ def _plain(found: object) -> dict[str, float]:
 
 
 def _summaries(labels: Labels, values: Sequence[float | None]) -> dict[str, float]:
-    """Pearson's correlation of the mean of a summary's facts with people's; summaries with a fact unscored are left out."""
+    """Pearson's correlation of the means of summaries with people's, of those without an unscored fact."""
     of: dict[int, list[tuple[float | None, float]]] = {}
     for summary, value, people in zip(labels.summaries, values, labels.people, strict=True):
         of.setdefault(summary, []).append((value, float(people)))
     kept = [each for each in of.values() if all(value is not None for value, _ in each)]
     ours = np.array([np.mean([value for value, _ in each]) for each in kept])  # type: ignore[misc]
     theirs = np.array([np.mean([people for _, people in each]) for each in kept])
-    return {"pearson": round(float(np.corrcoef(ours, theirs)[0, 1]), 3), "n": len(kept), "unscored": len(of) - len(kept)}
+    pearson = round(float(np.corrcoef(ours, theirs)[0, 1]), 3)
+    return {"pearson": pearson, "n": len(kept), "unscored": len(of) - len(kept)}
 
 
 if __name__ == "__main__":
