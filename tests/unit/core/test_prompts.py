@@ -17,7 +17,7 @@ from groundwire.core.schemas import faults
 from groundwire.core.text import count_tokens, detect_language
 
 NAMES = (
-    "answer", "brief", "claims", "entail", "likelihood", "rating", "rating-yesno", "repair", "rubric-scorerag",
+    "answer", "answer-short", "brief", "claims", "entail", "likelihood", "rating", "rating-yesno", "repair", "rubric-scorerag",
     "rubrics-ccrs-paper", "rubrics-ccrs-shared", "verify", "write",
 )  # fmt: skip
 EVERY = [pytest.param(name, language, id=f"{name}.{language}") for name in NAMES for language in LANGUAGES]
@@ -133,11 +133,12 @@ def test_the_parts_are_those_of_the_bands_and_of_the_rubrics() -> None:
     assert tuple(json.loads(load("rubrics-ccrs-shared").schema)["properties"])[1:] == tuple(r.name for r in CCRS)
 
 
-def test_the_sentence_that_says_nothing_was_found_is_known_as_a_refusal() -> None:
+@pytest.mark.parametrize("name", ["answer", "answer-short"])
+def test_the_sentence_that_says_nothing_was_found_is_known_as_a_refusal(name: str) -> None:
     from groundwire.evaluation.measures import is_refusal
 
     for language in LANGUAGES:
-        sentence = re.split(r"[:：]\s*", load("answer", language).user)[-1]
+        sentence = re.split(r"[:：]\s*", load(name, language).user)[-1]
         assert is_refusal(sentence), sentence
 
 
