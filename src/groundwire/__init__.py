@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from groundwire.evaluation.judge import BuiltinJudge
     from groundwire.flow.archives import Making, open_archive
-    from groundwire.flow.pipeline import verify_article as verify
+    from groundwire.flow.checking import verify_article as verify
     from groundwire.flow.pipeline import write_article
     from groundwire.flow.rebuild import rebuild
     from groundwire.flow.registry import embedder, model
@@ -100,7 +100,7 @@ _HOMES = {
     "rebuild": "flow.rebuild",
     "score": "writing.score",
     "summarise": "writing.summarise",
-    "verify": "flow.pipeline:verify_article",
+    "verify": "flow.checking:verify_article",
     "write": "writing.write",
     "write_article": "flow.pipeline",
 }

@@ -11,7 +11,8 @@ import pytest
 from groundwire.core.errors import ModelError, NothingFound
 from groundwire.flow.adding import add_files
 from groundwire.flow.archives import open_archive, opened
-from groundwire.flow.pipeline import verify_article, write_article
+from groundwire.flow.checking import verify_article
+from groundwire.flow.pipeline import write_article
 from groundwire.flow.settings import Settings
 from groundwire.retrieval.index import Archive
 

@@ -17,6 +17,7 @@ from groundwire.cli import life, show
 from groundwire.cli.filters import filters, where_of
 from groundwire.cli.machine import doctor, models
 from groundwire.cli.measure import bench, tune
+from groundwire.cli.people import label, score
 from groundwire.cli.prompts import prompts
 from groundwire.cli.runs import runs
 from groundwire.cli.upkeep import archive_of, archive_option, json_option, remove, settings_of, snapshot_option
@@ -36,7 +37,7 @@ def main() -> None:
     """Write from an archive with citations that hold, and prove which pipeline is better."""
 
 
-for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify):
+for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify, score, label):
     main.add_command(command)
 for command in (life.status, life.compact, life.export, life.snapshot, life.rebuild):
     main.add_command(command)

@@ -77,8 +77,8 @@ def verify(article: Path, archive: str | None, snapshot: str | None, json_: bool
 
     Exits with 1 when a claim is not supported.   Example: groundwire verify flood.md
     """
+    from groundwire.flow.checking import verify_article
     from groundwire.flow.exports import read_article
-    from groundwire.flow.pipeline import verify_article
 
     loaded = settings_of({"archive": archive})
     reopened = read_article(article)

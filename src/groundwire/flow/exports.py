@@ -9,6 +9,8 @@ from pathlib import Path
 
 from groundwire.core.encodings import decode
 from groundwire.core.errors import UnreadableInput, UsageError
+from groundwire.flow.docx import render_docx
+from groundwire.flow.findings import NOTHING, Findings
 from groundwire.flow.independence import independence_row
 from groundwire.flow.page import render_page
 from groundwire.flow.pipeline import Written
@@ -17,7 +19,7 @@ from groundwire.flow.reopen import Reopened, reopen
 from groundwire.flow.settings import Settings, names, value_of
 from groundwire.retrieval.index import Archive
 
-KINDS = (".md", ".html", ".json")
+KINDS = (".md", ".html", ".json", ".docx")
 
 
 def suffixes_of(paths: Sequence[str]) -> tuple[str, ...]:
@@ -33,10 +35,55 @@ def suffixes_of(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def export(
-    archive: Archive, written: Written, *, kind: str, settings: Settings, created: datetime | None = None
-) -> str:
-    """The article as Markdown (``.md``), a self-contained page (``.html``) or JSON with provenance (``.json``)."""
-    provenance = Provenance(
+    archive: Archive, written: Written, *, kind: str, settings: Settings, created: datetime | None = None,
+    findings: Findings = NOTHING,
+) -> str:  # fmt: skip
+    """The article as Markdown (``.md``), a self-contained page (``.html``) or JSON with provenance (``.json``).
+
+    Raises:
+        UsageError: the kind is another; a Word document is not text, and ``save`` writes it.
+    """
+    made = _provenance(archive, written, settings=settings, created=created)
+    article, verdicts, found = written.article, written.verdicts, written.independence
+    if kind == ".json":
+        row = independence_row(found, article)
+        return render_json(article, provenance=made, verdicts=verdicts, independence=row, findings=findings)
+    if kind == ".html":
+        return render_page(
+            article,
+            verdicts=verdicts,
+            documents=written.documents,
+            provenance=made,
+            independence=found,
+            findings=findings,
+        )
+    if kind != ".md":
+        raise UsageError(
+            f"'{kind}' is none of the kinds of text: .md, .html, .json. Save the article to a file instead."
+        )
+    return render_markdown(
+        article, verdicts=verdicts, provenance=made, independent=found.independent, findings=findings
+    )
+
+
+def export_word(
+    archive: Archive, written: Written, *, settings: Settings, created: datetime | None = None,
+    findings: Findings = NOTHING,
+) -> bytes:  # fmt: skip
+    """The article as a Word document (``.docx``): citations are footnotes, findings an appendix.
+
+    Raises:
+        MissingExtra: python-docx is not installed.
+    """
+    made = _provenance(archive, written, settings=settings, created=created)
+    independent = written.independence.independent
+    return render_docx(
+        written.article, provenance=made, verdicts=written.verdicts, findings=findings, independent=independent
+    )
+
+
+def _provenance(archive: Archive, written: Written, *, settings: Settings, created: datetime | None) -> Provenance:
+    return Provenance(
         version=version("groundwire"),
         created=(created or datetime.now().astimezone()).isoformat(timespec="seconds"),
         archive=archive.name,
@@ -44,30 +91,27 @@ def export(
         settings=tuple((name, str(value_of(settings, name))) for name in names()),
         hashes=hash_texts(written.documents.values()),
     )
-    article, verdicts, found = written.article, written.verdicts, written.independence
-    if kind == ".json":
-        row = independence_row(found, article)
-        return render_json(article, provenance=provenance, verdicts=verdicts, independence=row)
-    if kind == ".html":
-        return render_page(
-            article, verdicts=verdicts, documents=written.documents, provenance=provenance, independence=found
-        )
-    return render_markdown(article, verdicts=verdicts, provenance=provenance, independent=found.independent)
 
 
 def save(
-    archive: Archive, written: Written, *, path: Path, settings: Settings, created: datetime | None = None
-) -> None:
+    archive: Archive, written: Written, *, path: Path, settings: Settings, created: datetime | None = None,
+    findings: Findings = NOTHING,
+) -> None:  # fmt: skip
     """Write one export, whole or not at all; its kind follows from the suffix.
 
     Raises:
         UsageError: the suffix is none of ``KINDS``.
+        MissingExtra: the suffix is ``.docx``, and python-docx is not installed.
     """
     (kind,) = suffixes_of([str(path)])
-    text = export(archive, written, kind=kind, settings=settings, created=created)
+    if kind == ".docx":
+        held = export_word(archive, written, settings=settings, created=created, findings=findings)
+    else:
+        text = export(archive, written, kind=kind, settings=settings, created=created, findings=findings)
+        held = text.encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(text, encoding="utf-8")
+    draft.write_bytes(held)
     draft.replace(path)
 
 
@@ -78,8 +122,8 @@ def read_article(path: Path) -> Reopened:
         UnreadableInput: the file is not there, is a folder, or is not text.
         UsageError: it is not such an article; the message names the file.
     """
-    if path.suffix.lower() in (".html", ".htm"):
-        raise UsageError(f"{path} is a page for readers; check the .md or .json of the same article")
+    if path.suffix.lower() in (".html", ".htm", ".docx"):
+        raise UsageError(f"{path} is for readers; check the .md or .json of the same article")
     try:
         text = decode(path.read_bytes()).text
     except OSError as error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from groundwire.flow import render
+from groundwire.flow.links import is_dense
 
 _MARKER = r"[\[【［]\^?{0}[\d\s,，、;；‐‑‒–—−~～-]*\d\s*{1}[\]】］]"
 _ONE = _MARKER.format("", "")
@@ -72,7 +73,7 @@ class Line:
             if unknown:
                 shown = f"[{', '.join(unknown)}]" if numbers else one[0]
                 self.strays.append((place, f"{found['lead']}{shown}"))
-        self.gap = self.gap or bool(found["lead"]) or not render.is_dense(self.words[-1:] or "。")
+        self.gap = self.gap or bool(found["lead"]) or not is_dense(self.words[-1:] or "。")
 
 
 def _resolve(listed: str, known: Collection[int]) -> tuple[list[int], list[str]]:

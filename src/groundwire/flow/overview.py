@@ -22,6 +22,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "core": ("numpy", "click", "rich", "pydantic", "jinja2", "sentencex", "charset-normalizer"),
     "archive": ("lancedb", "pyarrow"),
     "local": ("onnx", "onnxruntime", "tokenizers"),
+    "docx": ("python-docx",),
     "plot": ("matplotlib",),
     "read": ("trafilatura", "feedparser", "pypdf"),
     "remote": ("openai", "httpx2"),

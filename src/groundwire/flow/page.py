@@ -10,24 +10,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from groundwire.core.types import Article, Check, Citation, Claim, Document, NumberedSource, Verdict
+from groundwire.flow.excerpts import Quote, excerpt
+from groundwire.flow.findings import NOTHING, Findings
 from groundwire.flow.independence import Independence, claim_remark, source_remarks
+from groundwire.flow.links import is_dense, link_to, mend_surrogates
+from groundwire.flow.panels import show_findings
 from groundwire.flow.render import (
     Provenance,
     Standing,
     count_sources,
-    is_dense,
-    is_link,
     match_verdicts,
-    mend_surrogates,
     standing,
     summarise_support,
     unsupported,
@@ -39,29 +38,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-_AROUND = 240
-"""Characters of a source shown on either side of the words cited; a Chinese or Japanese one counts double."""
-_PARAGRAPHS = re.compile(r"\s*\n\s*")
 _CONTROL = re.compile(r"([\x00-\x08\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069])")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
-_FRAGMENT_LIMIT = 60
-_FRAGMENTS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class _Quote:
-    """Words of a source with what stands around them; ``remark`` is a key of the fixed words."""
-
-    number: int
-    title: str
-    outlet: str
-    published: str
-    lang: str
-    before: str
-    cited: str
-    after: str
-    remark: str
-    link: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +51,10 @@ class _ClaimView:
     numbers: tuple[int, ...]
     standing: Standing
     reason: str
-    quotes: tuple[_Quote, ...]
-    also: tuple[_Quote, ...]
+    quotes: tuple[Quote, ...]
+    also: tuple[Quote, ...]
     checks: tuple[Check, ...]
+    judged_by: str
     independence: str
 
 
@@ -112,6 +91,7 @@ def render_page(
     documents: Mapping[str, Document] | None = None,
     provenance: Provenance | None = None,
     independence: Independence | None = None,
+    findings: Findings = NOTHING,
 ) -> str:
     """The article as one HTML file, fixed words in its language; the same input gives the same bytes.
 
@@ -122,6 +102,7 @@ def render_page(
             characters are shown, and the page says so.
         provenance: what the article was made with, for the foot of the page.
         independence: which sources are versions of one story; None: not known, and nothing is said about it.
+        findings: premise, conflicts, repairs and the like, each shown in a panel of its own.
 
     Raises:
         UsageError: the verdicts do not belong to the article.
@@ -150,6 +131,8 @@ def render_page(
         sections=[_SectionView(s.heading, tuple(next(rest) for _ in s.claims)) for s in article.sections],
         sources=[scene.source(source, words) for source in article.sources],
         notes=article.notes,
+        found=show_findings(findings, article, quote=scene.quote),
+        as_of=words["as_of"].format(when=article.as_of) if article.as_of else "",
         provenance=_provenance(provenance) if provenance else None,
     )
     return mend_surrogates(text) + "\n"
@@ -177,25 +160,23 @@ class _Scene:
             quotes=tuple(self.quote(citation) for citation in claim.citations),
             also=tuple(self.quote(citation) for citation in also),
             checks=tuple(_worded(check, self.article.language) for check in (verdict.checks if verdict else ())),
+            judged_by=_judge(verdict.judged_by, words) if verdict else "",
             independence=claim_remark(self.independence, claim, words=words) if self.independence else "",
         )
 
-    def quote(self, citation: Citation) -> _Quote:
+    def quote(self, citation: Citation) -> Quote:
         source = self._listed(citation)
         document = self.documents.get(citation.document_id)
-        before, cited, after, remark = _around(citation, document)
-        prefix = _prefix(before) if document is not None and document.text.count(cited) > 1 else ""
-        return _Quote(
+        held = excerpt(citation, document)
+        twice = document is not None and document.text.count(held.cited) > 1
+        return Quote(
             number=source.number,
             title=source.title,
             outlet=source.source,
             published=source.published.isoformat() if source.published else "",
             lang=_language(source.language),
-            before=before,
-            cited=cited,
-            after=after,
-            remark=remark,
-            link=_link(source.url, [cited] if cited else [], prefix=prefix),
+            held=held,
+            link=link_to(source.url, [held.cited], before=held.before if twice else ""),
         )
 
     def source(self, source: NumberedSource, words: Words) -> _SourceView:
@@ -217,7 +198,7 @@ class _Scene:
             rating=f"{rating} · {words[source.band]}" if source.band else rating,
             remarks=source_remarks(self.independence, source.document_id, words=words) if self.independence else (),
             address=source.url,
-            link=_link(source.url, list(cited)[:_FRAGMENTS]),
+            link=link_to(source.url, list(cited)),
         )
 
     def _language(self, claim: Claim) -> str:
@@ -245,6 +226,10 @@ class _Scene:
         )
 
 
+def _judge(judged_by: str, words: Words) -> str:
+    return words["gates"] if judged_by == "gates" else judged_by
+
+
 def _worded(check: Check, language: str) -> Check:
     return replace(check, reason=worded(read_reason(check.reason), language))
 
@@ -252,80 +237,6 @@ def _worded(check: Check, language: str) -> Check:
 def _is_cited(found: Citation, claim: Claim) -> bool:
     place = (found.document_id, found.part, found.start, found.end)
     return place in {(c.document_id, c.part, c.start, c.end) for c in claim.citations}
-
-
-def _around(citation: Citation, document: Document | None) -> tuple[str, str, str, str]:
-    """What stands before, the words cited, what stands after, and a remark (a key of the fixed words)."""
-    if document is None:
-        return "", citation.text, "", "no_text"
-    text = document.title if citation.part == "title" else document.text
-    if citation.start is None or citation.end is None:
-        return "", "", _cut_end(text, 0), "whole_document"
-    cited = text[citation.start : citation.end]
-    if not cited or citation.text not in ("", cited):
-        return "", citation.text, "", "changed"
-    remark = "in_title" if citation.part == "title" else ""
-    return _cut_start(text, citation.start), cited, _cut_end(text, citation.end), remark
-
-
-def _cut_start(text: str, end: int) -> str:
-    around = _reach(text[max(0, end - _AROUND) : end])
-    start = max(0, end - around)
-    if start == 0:
-        return _PARAGRAPHS.sub("\n", text[:end].lstrip())
-    shown = text[start:end]
-    space = re.search(r"\s", shown[:30])
-    shown = shown[space.end() :] if space else shown
-    while shown and unicodedata.combining(shown[0]):
-        shown = shown[1:]
-    return _PARAGRAPHS.sub("\n", f"…{shown.lstrip()}")
-
-
-def _cut_end(text: str, start: int) -> str:
-    end = start + _reach(text[start : start + _AROUND])
-    if end >= len(text):
-        return _PARAGRAPHS.sub("\n", text[start:].rstrip())
-    shown = text[start:end]
-    space = re.search(r"\s\S*$", shown[-30:])
-    kept = len(shown) - len(space[0]) if space else len(shown)
-    return _PARAGRAPHS.sub("\n", f"{shown[:kept].rstrip()}…")
-
-
-def _reach(nearby: str) -> int:
-    """How many characters around a citation are shown: half as many where they are mostly Chinese or Japanese."""
-    return _AROUND // 2 if 2 * sum(is_dense(character) for character in nearby) > len(nearby) else _AROUND
-
-
-def _prefix(before: str) -> str:
-    """What stands right before words that a text holds more than once: a few words of the same line, or none."""
-    line = before.rstrip().rpartition("\n")[2].removeprefix("…")
-    return line[-8:] if is_dense(line[-1:]) else " ".join(line.split()[-3:])
-
-
-def _link(url: str, cited: Sequence[str], *, prefix: str = "") -> str:
-    """The address with a text fragment for the words cited, or nothing where it may not become a link."""
-    if not is_link(url):
-        return ""
-    start = f"{_percent(prefix)}-," if prefix else ""
-    directives = "&".join(f"text={start}{_fragment(words)}" for words in cited)
-    if not directives:
-        return url
-    return f"{url}{'' if '#' in url else '#'}:~:{directives}"
-
-
-def _fragment(cited: str) -> str:
-    """``start`` or ``start,end`` of a text fragment (WICG scroll-to-text)."""
-    line = " ".join(cited.split())
-    if len(line) <= _FRAGMENT_LIMIT:
-        return _percent(line)
-    parts = line.split(" ")
-    if len(parts) >= 10:
-        return f"{_percent(' '.join(parts[:5]))},{_percent(' '.join(parts[-5:]))}"
-    return f"{_percent(line[:15])},{_percent(line[-15:])}"
-
-
-def _percent(text: str) -> str:
-    return quote(mend_surrogates(text), safe="").replace("-", "%2D")
 
 
 def _language(tag: str) -> str:

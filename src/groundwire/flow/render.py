@@ -19,10 +19,15 @@ from typing import Literal
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Article, Citation, Claim, Document, NumberedSource, Support, Verdict
+from groundwire.flow.findings import NOTHING, Findings, finding_lines, repair_line
+from groundwire.flow.links import MARK, is_dense, is_link, link_to, mend_surrogates
 from groundwire.flow.wording import Words, fixed_words, word_table, words_language
 
 SCHEMA = "groundwire.article/1"
 """The schema of the JSON export; the number goes up when a key changes its meaning or goes away."""
+
+OWN_HEADINGS = ("sources", "not_supported", "findings", "notes")
+"""Keys of the fixed words that head what follows an article in Markdown."""
 
 Standing = Literal[Support, "unchecked"]
 Json = Mapping[str, object]
@@ -34,11 +39,8 @@ _EMPHASIS = re.compile(r"(?<![\\*])(\*{1,3})(?=[^\s*])((?:\\.|[^\\*])*?(?<=\S))(
 _RANGE = re.compile(r"\s*(\d{1,9})(?:\s*[-–—~～]\s*(\d{1,9}))?\s*")
 _SEVERITY: tuple[Standing, ...] = ("contradicted", "not_found", "partly", "background", "unchecked")
 _BREAKS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MARKUP = re.compile(r"[\\`*_~<\]\[]|[【［](?=\^?\s*\d)|&(?=#?\w+;)")
 _STOPS = re.compile(r"[.!?](?=\s|$)|[。！？]|(?<=\d)-(?=\d)")
-_DENSE = re.compile(r"[\u2026\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
-_LINK = re.compile(r"https?://[^\s<>\"'`\\\x00-\x20\x7f-\x9f\u202a-\u202e\u2066-\u2069]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,29 +129,15 @@ def count_sources(article: Article, words: Words, *, independent: int | None = N
     return counted
 
 
-def is_dense(character: str) -> bool:
-    """Whether a character is Chinese or Japanese, which is set without spaces; False for the empty string."""
-    return _DENSE.match(character) is not None
-
-
-def is_link(url: str) -> bool:
-    """Whether a URL may become a link: http or https, and no character that could end it early."""
-    return _LINK.fullmatch(url) is not None
-
-
-def mend_surrogates(text: str) -> str:
-    """The text with every lone surrogate, which UTF-8 cannot hold, as U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
 def render_json(
-    article: Article, *, provenance: Provenance, verdicts: Sequence[Verdict] = (), independence: Json | None = None
-) -> str:
+    article: Article, *, provenance: Provenance, verdicts: Sequence[Verdict] = (), independence: Json | None = None,
+    findings: Findings = NOTHING,
+) -> str:  # fmt: skip
     """The article as JSON of schema ``groundwire.article/1``, UTF-8, keys always in the same order.
 
     Every claim carries its citations (document id, offsets, exact characters, SHA-256 of the source text or null) and
-    its verdict with checks, or null; ``independence`` is beside the article. ``reopen`` gives back an equal Article,
-    equal verdicts and equal provenance.
+    its verdict with checks and who judged it, or null; ``independence``, ``findings``, ``repairs`` and ``quality`` are
+    beside the article. ``reopen`` gives back an equal Article, equal verdicts, findings and provenance.
 
     Raises:
         UsageError: the verdicts do not belong to the article.
@@ -165,12 +153,17 @@ def render_json(
         "lede": [next(rest) for _ in article.lede],
         "sections": [{"heading": s.heading, "claims": [next(rest) for _ in s.claims]} for s in article.sections],
         "sources": [_source_row(source) for source in article.sources],
+        "as_of": article.as_of.isoformat() if article.as_of else None,
     }
+    found = asdict(findings)
+    beside = {"repairs": found.pop("repairs"), "quality": found.pop("quality")}
     document = {
         "schema": SCHEMA,
         "summary": {"claims": len(rows), **counts},
         "article": body,
         **({"independence": independence} if independence is not None else {}),
+        "findings": found,
+        **beside,
         "provenance": asdict(provenance),
     }
     return mend_surrogates(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)) + "\n"
@@ -187,6 +180,7 @@ def _claim_row(claim: Claim, verdict: Verdict | None, *, hashes: Mapping[str, st
         row["verdict"] = {
             "support": verdict.support,
             "reason": verdict.reason,
+            "judged_by": verdict.judged_by,
             "evidence": [_citation_row(citation, hashes) for citation in verdict.evidence],
             "checks": [asdict(check) for check in verdict.checks],
         }
@@ -207,6 +201,7 @@ def render_markdown(
     verdicts: Sequence[Verdict] = (),
     provenance: Provenance | None = None,
     independent: int | None = None,
+    findings: Findings = NOTHING,
 ) -> str:
     """The article as Markdown for people to read and edit; ``reopen`` reads it back, edited or not.
 
@@ -226,10 +221,17 @@ def render_markdown(
         blocks.append(f"## {_heading(section.heading)}".rstrip())
         blocks += _paragraphs(section.claims, article)
     blocks.append(f"## {words['sources']}")
-    blocks += [_source_line(source, words) for source in article.sources]
+    blocks += [_source_line(source, words, cited=_first_words(source, article)) for source in article.sources]
     problems = [_problem(article.claims[place], matched[place], words=words) for place in unsupported(matched)]
     if problems:
         blocks += [f"## {words['not_supported']}", "\n".join(problems)]
+    found = [
+        *finding_lines(findings, article, words=words),
+        *(repair_line(repair, words) for repair in findings.repairs),
+    ]
+    if found:
+        listed = (f"- **{label}**{words['colon']}{escape_markdown(text)}" for label, text in found)
+        blocks += [f"## {words['findings']}", "\n".join(listed)]
     if article.notes:
         blocks += [f"## {words['notes']}", "\n".join(f"- {escape_markdown(note)}" for note in article.notes)]
     return mend_surrogates("\n\n".join(block for block in blocks if block)) + "\n"
@@ -239,6 +241,8 @@ def _facts(article: Article, provenance: Provenance | None, *, words: Words, cou
     facts = [words["topic"] + words["colon"] + _dotless(article.topic)]
     if provenance is not None:
         facts.append(provenance.created[:10])
+    if article.as_of is not None:
+        facts.append(words["as_of"].format(when=article.as_of))
     facts.append(words["writer"] + words["colon"] + _dotless(article.writer))
     if article.language != words_language(article.language):
         facts.append(words["language"] + words["colon"] + _dotless(article.language or words["unknown"]))
@@ -251,7 +255,7 @@ def _dotless(text: str) -> str:
 
 def _heading(text: str) -> str:
     """A heading of the article that reads like one of ours starts with an entity, so that it is not taken for it."""
-    reserved = {word.casefold() for key in ("sources", "not_supported", "notes") for word in word_table()[key]}
+    reserved = {word.casefold() for key in OWN_HEADINGS for word in word_table()[key]}
     shown = escape_markdown(text)
     return _entity(shown[0]) + shown[1:] if shown.rstrip(":： ").casefold() in reserved else shown
 
@@ -264,9 +268,14 @@ def _paragraphs(claims: Sequence[Claim], article: Article) -> list[str]:
         runs_on = not paragraphs[-1] or (is_dense(text[-1:]) and is_dense(shown[:1]))
         paragraphs[-1] += shown if runs_on else f" {shown}"
         text = claim.text.rstrip()
-        if text[-1:] not in tuple(".!?。！？…」』”’\"'）)"):
+        if ends_paragraph(text):
             paragraphs.append("")
     return paragraphs
+
+
+def ends_paragraph(text: str) -> bool:
+    """Whether a claim closes its paragraph: it ends without a stop, and would run into the next one."""
+    return text.rstrip()[-1:] not in tuple(".!?。！？…」』”’\"'）)")
 
 
 def _with_markers(claim: Claim, article: Article) -> str:
@@ -334,7 +343,13 @@ def _entity(character: str) -> str:
     return f"&#{ord(character)};"
 
 
-def _source_line(source: NumberedSource, words: Words) -> str:
+def _first_words(source: NumberedSource, article: Article) -> str:
+    """The first words that the article cites of a source, so that its link opens there."""
+    cited = (one for claim in article.claims for one in claim.citations if one.document_id == source.document_id)
+    return next((one.text for one in cited if one.text.strip() and one.part == "text"), "")
+
+
+def _source_line(source: NumberedSource, words: Words, *, cited: str) -> str:
     """Unescaped stops and commas part title, outlet and date; those inside the outlet are written as entities."""
     outlet = _STOPS.sub(lambda found: _entity(found[0]), escape_markdown(source.source))
     title = escape_markdown(source.title) or f"*{words['untitled']}*"
@@ -346,7 +361,8 @@ def _source_line(source: NumberedSource, words: Words) -> str:
     about = title if title[-1] in ".!?。！？" else title + _sign(title, "。.").rstrip()
     if printed:
         about += f"{'' if is_dense(about[-1]) else ' '}{printed}{_sign(outlet or title.rstrip('。'), '。.').rstrip()}"
-    address = f" <{source.url}>" if is_link(source.url) else f" {_code(source.url)}" if source.url else ""
+    plain = is_link(source.url) and MARK not in source.url and not source.url.endswith("#")
+    address = f" <{link_to(source.url, [cited])}>" if plain else f" {_code(source.url)}" if source.url else ""
     return f"[{source.number}] {about} {_code(source.document_id)}{address}"
 
 

@@ -21,6 +21,8 @@ from groundwire.core.sentences import split_sentences
 from groundwire.core.text import detect_language
 from groundwire.core.types import Article, Citation, Claim, NumberedSource, Section, Verdict
 from groundwire.flow import render, wording
+from groundwire.flow.findings import NOTHING, Findings
+from groundwire.flow.links import is_dense, without_fragment
 from groundwire.flow.markers import Line, read_line
 from groundwire.flow.render import Provenance
 
@@ -52,12 +54,16 @@ class MarkerNote:
 
 @dataclass(frozen=True, slots=True)
 class Reopened:
-    """What an export held; ``verdicts`` and ``provenance`` are only in JSON, ``notes`` only arise from Markdown."""
+    """What an export held.
+
+    ``verdicts``, ``provenance`` and ``findings`` are only in JSON, ``notes`` only arise from Markdown.
+    """
 
     article: Article
     verdicts: tuple[Verdict, ...] = ()
     provenance: Provenance | None = None
     notes: tuple[MarkerNote, ...] = ()
+    findings: Findings = NOTHING
 
 
 def reopen(text: str) -> Reopened:
@@ -83,6 +89,7 @@ class _File:
     article: Article
     provenance: Provenance
     verdicts: tuple[Verdict, ...]
+    findings: Findings
 
 
 @cache
@@ -116,8 +123,11 @@ def _reopen_json(text: str) -> Reopened:
             "Reopen it with the version that wrote it, or export the article as Markdown."
         )
     content.pop("independence", None)
+    beside = {key: content.pop(key) for key in ("repairs", "quality") if key in content}
+    found = content.pop("findings", {})
+    findings = {**found, **beside} if isinstance(found, dict) else found
     try:
-        file = _file_reader().validate_json(json.dumps({**content, "verdicts": verdicts}))
+        file = _file_reader().validate_json(json.dumps({**content, "findings": findings, "verdicts": verdicts}))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"])
@@ -125,7 +135,7 @@ def _reopen_json(text: str) -> Reopened:
             f"The JSON export has {error.error_count()} fault(s); the first is at '{place}': {first['msg']}. "
             "Export the article again, or put the value right."
         ) from error
-    return Reopened(file.article, file.verdicts, file.provenance)
+    return Reopened(file.article, file.verdicts, file.provenance, findings=file.findings)
 
 
 # Markdown: blocks, then words with the markers taken out, then sentences.
@@ -141,17 +151,18 @@ class _Block:
 
     @property
     def kind(self) -> str:
-        """Which of our own headings this is (``sources``, ``not_supported``, ``notes``), or nothing."""
+        """Which of our own headings this is (a key of ``render.OWN_HEADINGS``), or nothing."""
         shown = self.lines[0].rstrip(":： ").casefold() if self.level else ""
-        keys = ("sources", "not_supported", "notes")
-        return next((key for key in keys if shown in {word.casefold() for word in wording.word_table()[key]}), "")
+        return next(
+            (key for key in render.OWN_HEADINGS if shown in {word.casefold() for word in wording.word_table()[key]}), ""
+        )
 
     @property
     def text(self) -> str:
         """The lines as one, with a space between them except inside Chinese and Japanese."""
         joined = self.lines[0]
         for line in self.lines[1:]:
-            joined += ("" if render.is_dense(joined[-1]) and render.is_dense(line[0]) else " ") + line
+            joined += ("" if is_dense(joined[-1]) and is_dense(line[0]) else " ") + line
         return joined
 
 
@@ -165,8 +176,8 @@ def _reopen_markdown(text: str) -> Reopened:
     facts = _read_facts(body[place].text) if place < len(body) and not body[place].level else None
     if facts is not None:
         del body[place]
-    topic, writer, language = facts or ("", "", _guess_language(parts))
-    draft = _Draft({source.number: source.document_id for source in sources}, language)
+    topic, writer, language, as_of = facts or ("", "", _guess_language(parts), None)
+    draft = Draft({source.number: source.document_id for source in sources}, language)
     headline = draft.whole_claim(title.text)
     lede, sections = _read_body(body, draft)
     article = Article(
@@ -177,6 +188,7 @@ def _reopen_markdown(text: str) -> Reopened:
         sources=sources,
         language=language,
         writer=writer,
+        as_of=as_of,
         notes=(*(render.plain_text(block.text) for block in parts["notes"]), *remarks),
     )
     return Reopened(article, notes=tuple(draft.notes))
@@ -206,7 +218,13 @@ def _sort_blocks(blocks: Sequence[_Block]) -> dict[str, list[_Block]]:
             "The Markdown has no list of sources, so its markers point nowhere. End it with a heading "
             f"'## Sources' (資料來源, 资料来源) and {_EXAMPLE}."
         )
-    parts: dict[str, list[_Block]] = {"body": list(blocks[:start]), "sources": [], "notes": [], "not_supported": []}
+    parts: dict[str, list[_Block]] = {
+        "body": list(blocks[:start]),
+        "sources": [],
+        "notes": [],
+        "not_supported": [],
+        "findings": [],
+    }
     parts["heading"] = [blocks[start]]
     kind = "sources"
     for block in blocks[start + 1 :]:
@@ -216,7 +234,7 @@ def _sort_blocks(blocks: Sequence[_Block]) -> dict[str, list[_Block]]:
     return parts
 
 
-def _read_body(blocks: Sequence[_Block], draft: _Draft) -> tuple[tuple[Claim, ...], tuple[Section, ...]]:
+def _read_body(blocks: Sequence[_Block], draft: Draft) -> tuple[tuple[Claim, ...], tuple[Section, ...]]:
     lede: list[Claim] = []
     sections: list[tuple[str, list[Claim]]] = []
     for block in blocks:
@@ -227,8 +245,8 @@ def _read_body(blocks: Sequence[_Block], draft: _Draft) -> tuple[tuple[Claim, ..
     return tuple(lede), tuple(Section(heading, tuple(claims)) for heading, claims in sections)
 
 
-def _read_facts(line: str) -> tuple[str, str, str] | None:
-    """Topic, writer and language from the line beneath the headline, or None where it is an ordinary one."""
+def _read_facts(line: str) -> tuple[str, str, str, date | None] | None:
+    """Topic, writer, language and day from the line beneath the headline, or None where it is an ordinary one."""
     words = wording.word_table()
     found = re.fullmatch(r"\*(\w+)(?:: |：)(.*)\*", line)
     if not found or found[1] not in words["topic"]:
@@ -241,7 +259,9 @@ def _read_facts(line: str) -> tuple[str, str, str] | None:
         named[name] = render.plain_text(value)
     language = named.get(words["language"][column], wording.LANGUAGES[column])
     language = "" if language in words["unknown"] else language
-    return render.plain_text(topic), named.get(words["writer"][column], ""), language
+    before = words["as_of"][column].format(when="")
+    days = (_read_date(fact.removeprefix(before)) for fact in facts if fact.startswith(before))
+    return render.plain_text(topic), named.get(words["writer"][column], ""), language, next(days, None)
 
 
 def _guess_language(parts: dict[str, list[_Block]]) -> str:
@@ -297,7 +317,7 @@ def _read_source(text: str, *, near: int) -> NumberedSource:
         title="" if untitled else render.plain_text(title),
         source=render.plain_text(outlet.strip()),
         published=published,
-        url=url["url"] if url and url["url"] else render.read_code("".join(spans[1:])),
+        url=without_fragment(url["url"]) if url and url["url"] else render.read_code("".join(spans[1:])),
     )
 
 
@@ -328,7 +348,7 @@ def _read_date(text: str) -> date | None:
 
 
 @dataclass(slots=True)
-class _Draft:
+class Draft:
     """Counts claims and collects notes while a text is read."""
 
     documents: dict[int, str]

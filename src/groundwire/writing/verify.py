@@ -27,6 +27,7 @@ from groundwire.writing.guards import (
     claimed_words,
     coverage,
     date_gate,
+    is_chinese,
     number_gate,
     sought_words,
     telling_words,
@@ -70,11 +71,11 @@ def verify(
     Returns:
         One verdict a claim, in reading order. Never raises, whatever the texts.
     """
-    opened = {key: _Opened(document, sentences) for key, document in documents.items()}
+    opened = {key: Opened(document, sentences) for key, document in documents.items()}
     return tuple(_decide(claim, article.topic, opened=opened, written=written) for claim in article.claims)
 
 
-class _Opened:
+class Opened:
     """A document with what is read out of it once, at first need, however many claims cite it."""
 
     def __init__(self, document: Document, sentences: Splitter) -> None:
@@ -161,23 +162,55 @@ def _aimed(citation: Citation, claim: str, documents: Mapping[str, Document]) ->
     return replace(citation, part="title") if is_title else citation
 
 
-def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written: date | None) -> Verdict:
+def _decide(
+    claim: Claim, topic: str, *, opened: Mapping[str, Opened], written: date | None, widely: bool = True
+) -> Verdict:
+    """The verdict on one claim; ``widely``: where it fails, say which other words do carry it."""
     documents = {key: each.document for key, each in opened.items()}
     cited = [resolve(_aimed(citation, claim.text, documents), documents) for citation in claim.citations]
     findings = list(citation_gate(cited, written=written))
     if not claim.citations and _claims_nothing(claim, topic):
         return Verdict(claim, "background", "says nothing that a source would have to carry")
     excerpts = _excerpts(claim, cited, opened=opened)
+    named = {c.document.id for c in cited if c.document}
     if not excerpts:
+        findings += _in_another_language(claim, cited)
+        findings += _said_elsewhere(claim, opened=opened, cited=named, written=written) if widely else []
         reasons = "; ".join(dict.fromkeys(f.check.reason for f in findings if not f.check.passed)) or "nothing alike"
         return Verdict(claim, "not_found", reasons, checks=_checks(findings))
     around = tuple(dict.fromkeys(s for e in excerpts for s in opened[e.document.id].around(e)))
     if any(is_verbatim(claim.text, run) for run in _runs(excerpts, around)):
         return _verdict(claim, findings, excerpts=excerpts, verbatim=True)
-    named = {c.document.id for c in cited if c.document}
+    findings += _compare(claim, excerpts, around, opened=opened, written=written)
+    wording = findings.pop()
+    if wording.conflict:
+        wording = _named_elsewhere(claim, wording, opened=opened, cited=named, shown=excerpts)
+    elif widely and not all(finding.check.passed for finding in (*findings, wording)):
+        findings += _said_elsewhere(claim, opened=opened, cited=named, written=written)
+    return _verdict(claim, [*findings, wording], excerpts=excerpts, verbatim=False)
+
+
+def _in_another_language(claim: Claim, cited: Sequence[Cited]) -> list[Finding]:
+    """That words cannot tell, where every cited text is Chinese and the claim is not, or the reverse."""
+    texts = [one.document.text for one in cited if one.document is not None and one.document.text.strip()]
+    if not texts or any(is_chinese(text) == is_chinese(claim.text) for text in texts):
+        return []
+    return [Finding(Check("wording", claim.text, passed=False, reason=FOREIGN), conflict=True)]
+
+
+def _compare(
+    claim: Claim,
+    excerpts: Sequence[Excerpt],
+    around: Sequence[Excerpt],
+    *,
+    opened: Mapping[str, Opened],
+    written: date | None,
+) -> list[Finding]:
+    """What every gate but the citation's finds, the one for the wording last."""
+    named = {citation.document_id for citation in claim.citations if citation.document_id in opened}
     others = [o.whole() for key, o in opened.items() if key not in named]
     own = [opened[key].whole() for key in sorted(named)]
-    findings += quotation_gate(claim.text, excerpts, elsewhere=[*own, *others])
+    findings = [*quotation_gate(claim.text, excerpts, elsewhere=[*own, *others])]
     findings += number_gate(claim.text, excerpts, elsewhere=own)
     findings += date_gate(claim.text, excerpts, written=written)
     findings += name_gate(claim.text, excerpts, elsewhere=own)
@@ -185,13 +218,9 @@ def _decide(claim: Claim, topic: str, *, opened: Mapping[str, _Opened], written:
     findings += [*marks_gate(claim.text, sentences), *part_gate(claim.text, sentences)]
     compared = _compared(claim.text, findings)
     wording = wording_gate(compared, excerpts)
-    if wording.conflict:
-        wording = _named_elsewhere(claim, wording, opened=opened, cited=named, shown=excerpts)
-    else:
-        findings += _turned(compared, around, documents=own)
-    if wording.check.passed:
-        findings += question_gate(claim.text, sentences)
-    return _verdict(claim, [*findings, wording], excerpts=excerpts, verbatim=False)
+    findings += [] if wording.conflict else _turned(compared, around, documents=own)
+    findings += question_gate(claim.text, sentences) if wording.check.passed else ()
+    return [*findings, wording]
 
 
 def _turned(claim: str, around: Sequence[Excerpt], *, documents: Sequence[Excerpt]) -> list[Finding]:
@@ -222,7 +251,7 @@ def _claims_nothing(claim: Claim, topic: str) -> bool:
     return not said or coverage(said, telling_words(topic)) >= _REPEATS
 
 
-def _excerpts(claim: Claim, cited: Sequence[Cited], *, opened: Mapping[str, _Opened]) -> tuple[Excerpt, ...]:
+def _excerpts(claim: Claim, cited: Sequence[Cited], *, opened: Mapping[str, Opened]) -> tuple[Excerpt, ...]:
     """The words that should carry a claim: those cited, or the best sentences of a document cited as a whole."""
     found: list[Excerpt] = []
     for one in cited:
@@ -254,7 +283,7 @@ def _runs(excerpts: Sequence[Excerpt], around: Sequence[Excerpt]) -> Iterator[tu
 
 
 def _named_elsewhere(
-    claim: Claim, wording: Finding, *, opened: Mapping[str, _Opened], cited: Container[str], shown: Sequence[Excerpt]
+    claim: Claim, wording: Finding, *, opened: Mapping[str, Opened], cited: Container[str], shown: Sequence[Excerpt]
 ) -> Finding:
     """The failed wording check, with the place of a sentence that is not cited and does hold words, numbers and dates.
 
@@ -272,6 +301,26 @@ def _named_elsewhere(
             reason = f"{wording.check.reason}; {where}, {tail}"
             return Finding(Check("wording", claim.text, passed=False, reason=reason), conflict=True)
     return wording
+
+
+def _said_elsewhere(
+    claim: Claim, *, opened: Mapping[str, Opened], cited: Container[str], written: date | None
+) -> list[Finding]:
+    """Where a claim that fails is carried after all: a remark with the place, the cited documents searched first."""
+    said = telling_words(claim.text)
+    if not said:
+        return []
+    for key in sorted(opened, key=lambda key: (key not in cited, key)):
+        best = opened[key].best(claim.text)
+        if coverage(said, frozenset().union(*(telling_words(sentence.text) for sentence in best))) < _REPEATS:
+            continue
+        moved = replace(claim, citations=(Citation(0, key),))
+        if _decide(moved, "", opened=opened, written=written, widely=False).support == "supported":
+            own = max(best, key=lambda s: coverage(said, telling_words(s.text)))
+            tail = "outside the cited words, says it" if key in cited else "which is not cited, says it"
+            reason = f"{key!r} at {own.span.start}-{own.span.end}, {tail}"
+            return [Finding(Check("citation", key, passed=False, reason=reason))]
+    return []
 
 
 def _checks(findings: Sequence[Finding]) -> tuple[Check, ...]:

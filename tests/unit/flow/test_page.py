@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.core.errors import UsageError
+from groundwire.core.findings import CitationQuality, Discord, PremiseNote, Repair, Statement, StyleFinding
 from groundwire.core.types import Article, Check, Citation, Claim, Document, NumberedSource, Section, Verdict
+from groundwire.flow.findings import Findings
 from groundwire.flow.page import render_page
 from groundwire.flow.render import Provenance, hash_texts
 from groundwire.writing.reasons import read_reason, worded
@@ -381,8 +383,12 @@ def test_links_lead_to_the_cited_words() -> None:
             "One two three four five six seven eight nine ten eleven twelve.",
             "One%20two%20three%20four%20five,eight%20nine%20ten%20eleven%20twelve.",
         ),
-        ("水" * 20 + "橋" * 60, "%E6%B0%B4" * 15 + "," + "%E6%A9%8B" * 15),
-        ("two\n\nlines", "two%20lines"),
+        ("水" * 20 + "橋" * 60, "%E6%B0%B4" * 20 + "%E6%A9%8B" * 60),
+        (
+            "水位上升三公尺，" + "橋" * 60 + "，市長視察學校。",
+            f"{quote('水位上升三公尺，')},{quote('市長視察學校。')}",
+        ),
+        ("two\n\nlines", "two,lines"),
     ],
 )
 def test_text_fragments_are_encoded_and_short(cited: str, expected: str) -> None:
@@ -546,5 +552,55 @@ def test_a_link_to_words_that_stand_there_twice_names_what_is_before_them(
 
     page = render_page(article, documents={"d": Document("d", text, url="https://a.example/x")})
 
-    wanted = fragment or f"{quote('。市長視察學校。')}-,{quote('橋封閉。')}"
+    wanted = fragment or f"{quote('市長視察學校。')}-,{quote('橋封閉。')}"
     assert f'#:~:text={wanted}"' in page
+
+
+def test_findings_stand_in_panels_of_their_own() -> None:
+    article = replace(english(), as_of=date(2024, 5, 6))
+    cited = article.lede[0].citations[0]
+    sides = (
+        Statement("river", "level", 3.2, "m", "3.2 metres", "2024-05-03", cited),
+        Statement("river", "level", 3.1, "m", "3.1 metres", "", Citation(0, "found-9", 0, 25, FOUND.text)),
+        Statement("river", "level", 4, "m", "", "", Citation(2, "none-2", 0, 4, "gone")),
+        Statement("river", "level", 5, "m", "five", "", cited),
+    )
+    found = Findings(
+        (Discord("conflict", sides, "<b>why</b>"),),
+        (PremiseNote("4 metres", "the sources say 3.2", (cited,)),),
+        (StyleFinding("avoid", "tops", "say rises", "c1"), StyleFinding("length", "", "")),
+        (
+            Repair("recited", replace(article.lede[1], citations=()), article.lede[1], ""),
+            Repair("cut", article.lede[0], None, "no"),
+        ),
+        CitationQuality(0.5, None, 1.0, 4, 3),
+        ("orders",),
+        ("thin",),
+        ("never <i>cited</i>",),
+    )
+    verdicts = tuple(Verdict(claim, "supported", "", judged_by="llama:x") for claim in article.claims)
+
+    text = render_page(article, verdicts=verdicts, documents={"river-1": RIVER, "found-9": FOUND}, findings=found)
+
+    page = Page(text)
+    assert [one["id"] for one in page.of_class("panel")] == [
+        "premise", "warnings", "discords", "repairs", "style", "quality",
+    ]  # fmt: skip
+    assert page.texts["del"] == ["[1]"] or "[1]" in page.texts["ins"]
+    for words in (
+        "as of 2024-05-06",
+        "Judged by: llama:x",
+        "4 metres: the sources say 3.2",
+        "<b>why</b>",
+        "never <i>cited</i>",
+        "citation recall 50%; citation precision no value",
+    ):
+        assert words in page.text
+    assert "<mark><bdi>3.2 metres</bdi></mark>" in text
+    assert '<a href="#c1">#1</a>' in text
+
+
+def test_without_findings_there_are_no_panels() -> None:
+    page = show(english())
+
+    assert page.of_class("panel") == []

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from groundwire.core.findings import CitationQuality, Discord, PremiseNote, Repair, Statement, StyleFinding
 from groundwire.core.types import Article, Check, Citation, Claim, Document, NumberedSource, Section, Verdict
+from groundwire.flow.findings import Findings
 from groundwire.flow.page import render_page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -45,7 +47,7 @@ RIVER = Document(
 )
 
 
-def page_text() -> str:
+def page_text(*, panels: bool = False) -> str:
     def claim(number: int, start: int, end: int) -> Claim:
         return Claim(f"c{number}", RIVER.text[start:end], (Citation(1, "river-1", start, end, RIVER.text[start:end]),))
 
@@ -60,9 +62,25 @@ def page_text() -> str:
         ),
         language="en",
     )
+    cited = article.lede[1].citations
+    sides = tuple(
+        Statement("bridges", "closed", n, "", "Two", "2024-05-03", one) for n, one in ((2, cited[0]), (3, cited[0]))
+    )
+    found = Findings(
+        discords=(Discord("conflict", sides, HOSTILE), Discord("update", sides, "")),
+        premise=(PremiseNote(HOSTILE, "no", cited),),
+        style=(StyleFinding(HOSTILE, HOSTILE, HOSTILE, "c3"),),
+        repairs=(Repair("softened", Claim("c3", "Surely two bridges closed."), article.lede[1], HOSTILE),),
+        quality=CitationQuality(1.0, 0.5, 1.0, 40, 40),
+        orders=(HOSTILE,),
+        thin=("x" * 300,),
+        uncited=(HOSTILE,),
+    )
     checks = (Check("number", "3.2", True, "same in the source"),)
     verdicts = tuple(Verdict(c, "supported", "every word stands there", c.citations, checks) for c in article.claims)
-    return render_page(article, verdicts=verdicts, documents={"river-1": RIVER})
+    return render_page(
+        article, verdicts=verdicts, documents={"river-1": RIVER}, findings=found if panels else Findings()
+    )
 
 
 class Browser:
@@ -164,6 +182,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def panels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("panels") / "article.html"
+    path.write_text(page_text(panels=True), encoding="utf-8")
+    return path
+
+
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_click_opens_the_evidence_of_a_claim_and_another_link_closes_it(
     browser: Browser, page: Path, scripts: bool
@@ -245,6 +270,29 @@ def test_evidence_stands_beside_the_text_or_on_a_phone_beneath(browser: Browser,
     assert browser.value("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_panels_are_seen_without_scripts_and_stay_inside_the_page(browser: Browser, panels: Path, width: int) -> None:
+    browser.open(panels, width=width, scripts=False)
+
+    for name in ("premise", "warnings", "discords", "repairs", "style", "quality"):
+        assert browser.value(f"document.querySelector('#{name}').checkVisibility()") is True, name
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    lefts = browser.value("[...document.querySelectorAll('.conflict .sides > li')].map(e => e.offsetLeft)")
+    assert (lefts[0] < lefts[1]) is (width == 1280)
+    assert browser.value("document.querySelector('.conflict mark').innerText") == "Two"
+    assert browser.value("document.querySelector('#repairs del').innerText.trim()") == "Surely two"
+
+
+def test_a_premise_stands_above_the_article_and_conflicts_below(browser: Browser, panels: Path) -> None:
+    browser.open(panels)
+
+    tops = browser.value(
+        "['#premise', '.lede', '#discords'].map(s => document.querySelector(s).getBoundingClientRect().top)"
+    )
+
+    assert tops == sorted(tops)
+
+
 def test_nothing_is_asked_for_and_nothing_of_the_archive_runs(browser: Browser, page: Path) -> None:
     browser.open(page, "#c3")
     for selector in ("#c2 .words", "#c4 .words", "summary"):
@@ -259,6 +307,14 @@ def test_nothing_is_asked_for_and_nothing_of_the_archive_runs(browser: Browser, 
     assert browser.value("document.scripts.length") == 1
     said = [e for e in browser.events if e.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown")]
     assert said == []
+
+
+def test_nothing_of_the_findings_runs(browser: Browser, panels: Path) -> None:
+    browser.open(panels)
+
+    assert browser.value("document.title") == "The river rose"
+    assert browser.value("document.querySelectorAll('img').length") == 0
+    assert browser.value("document.scripts.length") == 1
 
 
 def test_our_own_style_and_script_pass_the_policy(browser: Browser, page: Path) -> None:

@@ -9,7 +9,8 @@ from groundwire.core.errors import NothingFound
 from groundwire.core.types import Document, Filter
 from groundwire.flow.adding import add_files
 from groundwire.flow.archives import open_archive
-from groundwire.flow.pipeline import verify_article, write_article
+from groundwire.flow.checking import verify_article
+from groundwire.flow.pipeline import write_article
 from groundwire.flow.render import render_markdown
 from groundwire.flow.reopen import reopen
 from groundwire.flow.searches import pack_hits

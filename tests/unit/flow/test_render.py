@@ -89,7 +89,7 @@ Two bridges closed. [1]
 
 ## Sources
 
-[1] River tops its bank. Tainan Post, 2024-05-03. `river-1` <https://post.example/1>
+[1] River tops its bank. Tainan Post, 2024-05-03. `river-1` <https://post.example/1#:~:text=The%20river%20rose%203.2%20metres%20on%20Friday.>
 
 [2] Who pays? St&#46; Mary Mail. `aid-2`
 
@@ -208,7 +208,7 @@ def test_json_carries_hashes_offsets_and_characters_of_each_citation() -> None:
 
     content = json.loads(text)
     assert content["schema"] == "groundwire.article/1"
-    assert list(content) == ["schema", "summary", "article", "provenance"]
+    assert list(content) == ["schema", "summary", "article", "findings", "repairs", "quality", "provenance"]
     assert content["summary"]["supported"] == 3
     assert content["summary"]["not_found"] == 1
     first, second = content["article"]["lede"][0]["citations"][0], content["article"]["lede"][1]["citations"][1]

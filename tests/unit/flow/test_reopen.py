@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.core.errors import UnreadableInput, UsageError
+from groundwire.core.findings import CitationQuality, Discord, PremiseNote, Repair, Statement, StyleFinding
 from groundwire.core.text import words
 from groundwire.core.types import (
     Article,
@@ -22,6 +23,7 @@ from groundwire.core.types import (
     Support,
     Verdict,
 )
+from groundwire.flow.findings import Findings
 from groundwire.flow.render import Provenance, render_json, render_markdown
 from groundwire.flow.reopen import MarkerNote, reopen
 
@@ -118,6 +120,80 @@ def test_json_gives_back_article_verdicts_and_provenance(article: Article, data:
     assert found.verdicts == verdicts
     assert found.provenance == MADE
     assert found.notes == ()
+
+
+def test_json_gives_back_all_findings_and_the_day_and_an_old_file_still_opens() -> None:
+    day = replace(small(), as_of=date(2026, 5, 6))
+    cited = Citation(1, "d1", 0, 1, "H")
+    found = Findings(
+        (Discord("conflict", (Statement("a", "b", 5.0, "kg", "5", "2026", cited),), "r"),),
+        (PremiseNote("p", "r", (cited,)),),
+        (StyleFinding("rule", "item", "advice", "c1"),),
+        (Repair("recited", day.headline, day.headline, "r"), Repair("cut", day.headline, None, "r")),
+        CitationQuality(None, 0.5, 1.0, 3, 2, 1),
+        ("o",),
+        ("t",),
+        ("u",),
+    )
+    verdicts = (Verdict(day.headline, "supported", "r", judged_by="llama:x"),)
+    text = render_json(day, provenance=MADE, verdicts=verdicts, findings=found)
+
+    read = reopen(text)
+
+    assert (read.article, read.findings, read.verdicts) == (day, found, verdicts)
+    old = json.loads(text)
+    for key in ("findings", "repairs", "quality"):
+        del old[key]
+    del old["article"]["as_of"], old["article"]["headline"]["verdict"]["judged_by"]
+    assert reopen(json.dumps(old)).findings == Findings()
+    with pytest.raises(UnreadableInput, match="findings"):
+        reopen(json.dumps({**old, "findings": 7}))
+
+
+written = st.from_regex(
+    r"[A-Z][a-z]{2,7}( [a-z]{2,7}| \d{1,3}| \$5| \*x\*| \[sic\]){1,6}\.", fullmatch=True
+) | st.from_regex(r"[水位上升橋封閉市長表示學校]{3,14}。", fullmatch=True)
+cited_numbers = st.lists(st.sampled_from([1, 2, 3]), max_size=3, unique=True)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["", "Later", "善後"]), st.lists(st.tuples(written, cited_numbers), min_size=1, max_size=4)
+        ),
+        max_size=3,
+    ),
+    st.sampled_from(["en", "zh-TW", "zh-CN"]),
+    st.none() | st.dates(),
+)
+@settings(max_examples=40, deadline=None)
+def test_what_a_model_wrote_comes_back_from_markdown(
+    parts: list[tuple[str, list[tuple[str, list[int]]]]], language: str, day: date | None
+) -> None:
+    count = iter(range(2, 99))
+
+    def claim(text: str, numbers: list[int]) -> Claim:
+        return Claim(f"c{next(count)}", text, tuple(Citation(n, f"d{n}", 0, 3, "abc", f"d{n}:0") for n in numbers))
+
+    article = Article(
+        "Topic",
+        Claim("c1", "Headline", (Citation(2, "d2"),)),
+        (claim("The lede stands here.", [3, 1]),),
+        tuple(Section(heading, tuple(claim(*one) for one in claims)) for heading, claims in parts),
+        tuple(NumberedSource(n, f"d{n}", "T", "P", url=f"https://p.example/{n}#top") for n in (1, 2, 3)),
+        language,
+        as_of=day,
+    )
+    repairs = (Repair("cut", Claim("x", "## Sources [1]"), None, "no"),)
+
+    read = reopen(render_markdown(article, findings=Findings(repairs=repairs, thin=("[2] thin",)))).article
+
+    def held(one: Article) -> list[tuple[str, list[int]]]:
+        return [(claim.text, [citation.number for citation in claim.citations]) for claim in one.claims]
+
+    assert held(read) == held(article)
+    assert [section.heading for section in read.sections] == [section.heading for section in article.sections]
+    assert (read.as_of, [source.url for source in read.sources]) == (day, [source.url for source in article.sources])
 
 
 def small() -> Article:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import bench_guards
 from groundwire.core.types import Article, Citation, Claim, Document, Section, Span, Verdict
 from groundwire.writing.cuts import is_verbatim, part_gate
+from groundwire.writing.guards import FOREIGN
 from groundwire.writing.verify import split_document, verify
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -509,3 +510,46 @@ def test_words_outside_the_cited_ones_are_named_with_their_place() -> None:
     found = verdict("The old lighthouse keeper retired at noon.", text, citation=Citation(1, "a", 0, 25, text[:25]))
     assert found.support == "not_found"
     assert "'a' at 26-68, outside the cited words" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "other", "support"),
+    [
+        ("Exports rose 5 percentage points.", "Exports rose 7 percentage points.", ENGLISH, "contradicted"),
+        ("Twelve people died when two ferries collided off Keelung in June 2021.",
+         "Two ferries collided off Keelung in June 2021 when people died.", ENGLISH, "partly"),
+        ("Exports rose 5 percentage points.", "The weather was fine.", ENGLISH, "not_found"),
+        ("出口增加5個百分點。", "出口增加7個百分點。", TAIWAN, "contradicted"),
+        ("出口增加5個百分點。", "天氣很好。", TAIWAN, "not_found"),
+        ("出口增加5个百分点。", "出口增加7个百分点。", CHINA, "contradicted"),
+    ],
+)  # fmt: skip
+def test_a_claim_that_another_source_carries_says_where_whatever_failed(
+    claim: str, source: str, other: str, support: str
+) -> None:
+    found = verdict(claim, source, citation=Citation(1, "a"), b=other)
+    place = other.index(claim.rstrip(".。").split("。")[0][:4])
+    assert found.support == support
+    assert f"'b' at {place}-" in found.reason
+    assert "which is not cited" in found.reason
+    assert verdict(claim, source, citation=Citation(1, "a")).reason != found.reason
+
+
+def test_the_right_fact_outside_the_cited_words_is_said_where_another_number_is_cited() -> None:
+    text = "Exports rose 7 percentage points in May. Later it says this. Exports rose 5 percentage points in June."
+    found = verdict("Exports rose 5 percentage points in June.", text, citation=Citation(1, "a", 0, 40, text[:40]))
+    assert found.support == "contradicted"
+    assert "'a' at 61-102, outside the cited words, says it" in found.reason
+
+
+def test_a_claim_without_citation_says_which_source_carries_it() -> None:
+    documents = {"b": Document("b", ENGLISH)}
+    found = verify(article(Claim("c1", "Exports rose 5 percentage points.")), documents)[1]
+    assert found.support == "not_found"
+    assert found.reason.startswith("cites nothing; 'b' at ")
+
+
+@pytest.mark.parametrize(("claim", "source"), [("出口大增。", "Cats sleep."), ("Cats sleep.", "出口大增。")])
+def test_nothing_alike_in_another_language_is_no_proof_of_absence(claim: str, source: str) -> None:
+    found = verdict(claim, source, citation=Citation(1, "a"))
+    assert (found.support, found.checks[-1].reason) == ("not_found", FOREIGN)
