@@ -15,7 +15,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # More than the style guide's first guess of 50: six capabilities in modules of 400 lines, and reading dates, numbers,
 # encodings and formats well takes a module each. Each has tests of its own.
-MOST_MODULES = 215
+MOST_MODULES = 250
 MOST_MODULE_LINES = 400
 MOST_FUNCTION_LINES = 40
 MOST_PARAMETERS = 6

@@ -342,7 +342,7 @@ class MemoryStore:
         rows: Iterable[int] = range(len(table.sentences))
         if among is not None:
             rows = sorted({table.row_of[name] for name in among if name in table.row_of})
-        fitting = {name for name, kept in self._kept.items() if _allows(where, kept.document)}
+        fitting = {name for name, kept in self._kept.items() if allows(where, kept.document)}
         return np.array([row for row in rows if table.sentences[row].document_id in fitting], dtype=np.int64)
 
     def _best(self, rows: NDArray[np.int64], values: NDArray[np.floating], *, k: int) -> tuple[Match, ...]:
@@ -383,7 +383,8 @@ def source_order(sentence: Sentence) -> tuple[int, int, str]:
     return (sentence.start, sentence.end, sentence.id)
 
 
-def _allows(where: Filter, document: Document) -> bool:
+def allows(where: Filter, document: Document | Head) -> bool:
+    """Whether a filter lets a document through."""
     if (where.published_from or where.published_to) and document.published is None:
         return False
     return (

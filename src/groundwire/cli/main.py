@@ -14,6 +14,7 @@ from typing import get_args
 import click
 
 from groundwire.cli import life, show
+from groundwire.cli.compare import compare
 from groundwire.cli.filters import filters, where_of
 from groundwire.cli.machine import doctor, models
 from groundwire.cli.measure import bench, tune
@@ -37,7 +38,7 @@ def main() -> None:
     """Write from an archive with citations that hold, and prove which pipeline is better."""
 
 
-for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify, score, label):
+for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify, score, label, compare):
     main.add_command(command)
 for command in (life.status, life.compact, life.export, life.snapshot, life.rebuild):
     main.add_command(command)

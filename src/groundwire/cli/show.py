@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from groundwire.core.findings import CitationQuality
     from groundwire.core.ports import Progress
     from groundwire.core.types import Document, Evidence, Hit, Interval, Verdict
     from groundwire.evaluation.stats import Summary
@@ -52,12 +53,17 @@ def lines(rows: Iterable[str]) -> None:
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Data: columns on stdout, as wide as their contents; wide characters count double."""
+    lines(columns(heads, rows))
+
+
+def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table."""
     from rich.cells import cell_len
 
     widths = [max(cell_len(str(row[place])) for row in (heads, *rows)) for place in range(len(heads))]
     for row in (heads, *rows):
         cells = [str(cell) + " " * (width - cell_len(str(cell))) for cell, width in zip(row, widths, strict=True)]
-        click.echo("  ".join(cells).rstrip())
+        yield "  ".join(cells).rstrip()
 
 
 def rows(heads: Sequence[str], found: Sequence[Sequence[str]], *, json_: bool) -> None:
@@ -126,6 +132,13 @@ def verdicts(found: Sequence[Verdict]) -> None:
             click.echo(f"{'':<17} {verdict.reason}")
     supported = sum(verdict.support == "supported" for verdict in found)
     say(f"{supported} of {len(found)} claims supported")
+
+
+def quality(found: CitationQuality) -> None:
+    """How well an article cites, in a line."""
+    shares = {"recall": found.recall, "precision": found.precision, "cited": found.cited}
+    told = ", ".join(f"{name} {'–' if share is None else f'{share:.2f}'}" for name, share in shares.items())
+    say(f"citations: {told} ({found.claims} claims, {found.citations} citations, {found.undecided} undecided)")
 
 
 def summaries(found: Sequence[Summary]) -> None:

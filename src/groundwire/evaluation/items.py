@@ -74,7 +74,7 @@ def read_items(source: Path | str | Iterable[str | bytes], *, mapping: Mapping[s
         try:
             row = parsed(line)
             seen.update(dict.fromkeys(row))
-            item = _item(row, wanted)
+            item = item_of(row, wanted)
             before = first_lines.setdefault((item.system, item.id), number)
             if before != number:
                 of = f" of system '{item.system}'" if item.system else ""
@@ -86,7 +86,12 @@ def read_items(source: Path | str | Iterable[str | bytes], *, mapping: Mapping[s
     return ItemReading(items=tuple(items), rejects=tuple(rejects), rows=rows)
 
 
-def _item(row: dict[str, object], mapping: Mapping[str, str]) -> Item:
+def item_of(row: Mapping[str, object], mapping: Mapping[str, str]) -> Item:
+    """The item of a row.
+
+    Raises:
+        RowError: the row lacks id or question, or a field is not what it should be.
+    """
     identity = _text(row, mapping, field="id")
     question = _text(row, mapping, field="question")
     if not identity or not identity.strip():
@@ -103,7 +108,7 @@ def _item(row: dict[str, object], mapping: Mapping[str, str]) -> Item:
     )
 
 
-def _text(row: dict[str, object], mapping: Mapping[str, str], *, field: str) -> str | None:
+def _text(row: Mapping[str, object], mapping: Mapping[str, str], *, field: str) -> str | None:
     value = _value(row, mapping, field=field)
     if field == "reference" and isinstance(value, list):
         if len(value) > 1:

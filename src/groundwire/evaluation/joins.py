@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,13 @@ import numpy as np
 from groundwire.core.errors import UsageError
 from groundwire.core.ports import Matrix
 from groundwire.core.types import Judgement
+
+_FEWEST = 20
+"""Values that it takes to say what is odd among them."""
+_ODD = 0.05
+"""The largest share of them that can be odd."""
+_ENDS = ((10, 4), (5, 2), (1, 2))
+"""Where other scales end, and how many times larger the next value must be to say that few below are of that scale."""
 
 Misfit = Literal["missing", "twice", "twice and different"]
 
@@ -46,6 +54,25 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """On what scale the values of a measure look to be.
+
+    Attributes:
+        measure: its name.
+        words: ``0 to 1``, ``0 to 100``, or from the least to the largest value.
+        n: how many values there are.
+        odd: those that look to be on another scale; they are taken as they stand.
+        note: what to say about them, or nothing.
+    """
+
+    measure: str
+    words: str
+    n: int
+    odd: tuple[float, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Joined:
     """One measure: the items that every system has a value of, sorted by id.
 
@@ -68,6 +95,61 @@ class Joined:
     mismatches: tuple[Mismatch, ...]
 
 
+def scales(judgements: Sequence[Judgement]) -> tuple[Scale, ...]:
+    """The scale of every measure, by first appearance, and whether a few values, or a whole system, look off it."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for one in judgements:
+        if one.value is not None:
+            found.setdefault(one.rubric, {}).setdefault(one.system, []).append(one.value)
+    return tuple(_scale(measure, by_system) for measure, by_system in found.items())
+
+
+def _scale(measure: str, by_system: Mapping[str, Sequence[float]]) -> Scale:
+    values = sorted(value for of_system in by_system.values() for value in of_system)
+    small = [name for name, own in sorted(by_system.items()) if 0 < max(own) <= 1]
+    large = [name for name, own in sorted(by_system.items()) if median([abs(one) for one in own if one] or [0]) > 1]
+    words = _span(values)
+    if small and large:
+        note = (
+            f"{measure}: the values of {', '.join(small)} run to 1, those of {', '.join(large)} to {values[-1]:g}: "
+            "they look to be on two scales, and their difference says nothing"
+        )
+        return Scale(measure, words, len(values), tuple(one for name in small for one in sorted(by_system[name])), note)
+    odd = _off_scale(values)
+    if not odd:
+        return Scale(measure, words, len(values), ())
+    most = [value for value in values if value not in odd]
+    shown = ", ".join(f"{value:g}" for value in odd[:5])
+    note = (
+        f"{measure}: {len(odd)} of {len(values)} values ({shown}) look to be on another scale than the others "
+        f"({most[0]:g} to {most[-1]:g}); they were taken as they stand"
+    )
+    return Scale(measure, _span(most), len(values), odd, note)
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = values[0], values[-1]
+    if low >= 0 and high <= 100:
+        return "0 to 1" if high <= 1 else "0 to 100" if high > 10 else f"{low:g} to {high:g}"
+    return f"{low:g} to {high:g}"
+
+
+def _off_scale(values: Sequence[float]) -> tuple[float, ...]:
+    """Few values above 1 among shares, or few and far below the others on a scale to 100; 0 is at home on both."""
+    told = [value for value in values if value]
+    few = _ODD * len(told)
+    if len(values) < _FEWEST or not told or told[0] < 0:
+        return ()
+    above = tuple(value for value in told if value > 1)
+    if above and len(above) <= few and above[0] >= 2 and told[0] < 1:
+        return above
+    for end, gap in _ENDS if told[-1] > 10 else ():
+        below = tuple(value for value in told if value <= end)
+        if below and len(below) <= few and told[len(below)] > gap * below[-1]:
+            return below
+    return ()
+
+
 def judges_of(judgements: Sequence[Judgement]) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """Measure -> judge -> the systems that it judged, all sorted by name; measures by first appearance."""
     found: dict[str, dict[str, set[str]]] = {}
@@ -88,7 +170,8 @@ def refuse_two_judges(measure: str, judges: Mapping[str, tuple[str, ...]]) -> No
         who = "; ".join(f"'{judge}' judged {', '.join(systems)}" for judge, systems in judges.items())
         raise UsageError(
             f"'{measure}' was judged by {len(judges)} judges, whose values are not on one scale: {who}. Judge all "
-            "systems with one of them, or name one to bridge to through items that both have judged."
+            "systems with one of them, or name one to bridge to through items that both have judged. If they "
+            "are one judge, say so in a field 'judge' of the rows."
         )
 
 

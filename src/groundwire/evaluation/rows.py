@@ -45,22 +45,21 @@ def _lines(source: Path | str | Iterable[str | bytes]) -> Iterable[str | bytes]:
         raise UnreadableInput(f"{path} could not be read: {error.strerror}.") from error
 
 
-def parsed(line: str | bytes) -> dict[str, object]:
+def parsed(line: str | bytes, *, constants: bool = False) -> dict[str, object]:
     """The object of a line; numbers stay texts, as they are written.
+
+    Args:
+        line: with or without a byte order mark.
+        constants: take NaN and Infinity, which Python writes though they are no JSON, as floats.
 
     Raises:
         RowError: it is not UTF-8, not JSON, or not an object with every name once.
     """
     try:
         text = line.decode("utf-8") if isinstance(line, bytes) else line
-        text.removeprefix("\ufeff").encode("utf-8")
-        row: object = json.loads(
-            text.removeprefix("\ufeff"),
-            object_pairs_hook=_object,
-            parse_constant=_no_constant,
-            parse_float=str,
-            parse_int=str,
-        )
+        text = text.removeprefix("\ufeff")
+        text.encode("utf-8")
+        row: object = (_WITH_CONSTANTS if constants else _STRICT).decode(text)
     except UnicodeDecodeError as error:
         raise RowError(f"not UTF-8 at byte {error.start} of the line; convert the file") from error
     except UnicodeEncodeError as error:
@@ -85,6 +84,10 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_constant(constant: str) -> NoReturn:
     raise RowError(f"{constant} is not JSON; write null or a number")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_float=str, parse_int=str)
+_WITH_CONSTANTS = json.JSONDecoder(object_pairs_hook=_object, parse_float=str, parse_int=str)
 
 
 def value_of(row: Mapping[str, object], names: Sequence[str], *, field: str) -> object:

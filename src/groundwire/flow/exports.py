@@ -10,7 +10,6 @@ from pathlib import Path
 from groundwire.core.encodings import decode
 from groundwire.core.errors import UnreadableInput, UsageError
 from groundwire.flow.docx import render_docx
-from groundwire.flow.findings import NOTHING, Findings
 from groundwire.flow.independence import independence_row
 from groundwire.flow.page import render_page
 from groundwire.flow.pipeline import Written
@@ -35,9 +34,8 @@ def suffixes_of(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def export(
-    archive: Archive, written: Written, *, kind: str, settings: Settings, created: datetime | None = None,
-    findings: Findings = NOTHING,
-) -> str:  # fmt: skip
+    archive: Archive, written: Written, *, kind: str, settings: Settings, created: datetime | None = None
+) -> str:
     """The article as Markdown (``.md``), a self-contained page (``.html``) or JSON with provenance (``.json``).
 
     Raises:
@@ -47,7 +45,7 @@ def export(
     article, verdicts, found = written.article, written.verdicts, written.independence
     if kind == ".json":
         row = independence_row(found, article)
-        return render_json(article, provenance=made, verdicts=verdicts, independence=row, findings=findings)
+        return render_json(article, provenance=made, verdicts=verdicts, independence=row, findings=written.findings)
     if kind == ".html":
         return render_page(
             article,
@@ -55,21 +53,18 @@ def export(
             documents=written.documents,
             provenance=made,
             independence=found,
-            findings=findings,
+            findings=written.findings,
         )
     if kind != ".md":
         raise UsageError(
             f"'{kind}' is none of the kinds of text: .md, .html, .json. Save the article to a file instead."
         )
     return render_markdown(
-        article, verdicts=verdicts, provenance=made, independent=found.independent, findings=findings
+        article, verdicts=verdicts, provenance=made, independent=found.independent, findings=written.findings
     )
 
 
-def export_word(
-    archive: Archive, written: Written, *, settings: Settings, created: datetime | None = None,
-    findings: Findings = NOTHING,
-) -> bytes:  # fmt: skip
+def export_word(archive: Archive, written: Written, *, settings: Settings, created: datetime | None = None) -> bytes:
     """The article as a Word document (``.docx``): citations are footnotes, findings an appendix.
 
     Raises:
@@ -78,7 +73,7 @@ def export_word(
     made = _provenance(archive, written, settings=settings, created=created)
     independent = written.independence.independent
     return render_docx(
-        written.article, provenance=made, verdicts=written.verdicts, findings=findings, independent=independent
+        written.article, provenance=made, verdicts=written.verdicts, findings=written.findings, independent=independent
     )
 
 
@@ -94,9 +89,8 @@ def _provenance(archive: Archive, written: Written, *, settings: Settings, creat
 
 
 def save(
-    archive: Archive, written: Written, *, path: Path, settings: Settings, created: datetime | None = None,
-    findings: Findings = NOTHING,
-) -> None:  # fmt: skip
+    archive: Archive, written: Written, *, path: Path, settings: Settings, created: datetime | None = None
+) -> None:
     """Write one export, whole or not at all; its kind follows from the suffix.
 
     Raises:
@@ -105,9 +99,9 @@ def save(
     """
     (kind,) = suffixes_of([str(path)])
     if kind == ".docx":
-        held = export_word(archive, written, settings=settings, created=created, findings=findings)
+        held = export_word(archive, written, settings=settings, created=created)
     else:
-        text = export(archive, written, kind=kind, settings=settings, created=created, findings=findings)
+        text = export(archive, written, kind=kind, settings=settings, created=created)
         held = text.encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.draft")
@@ -124,15 +118,24 @@ def read_article(path: Path) -> Reopened:
     """
     if path.suffix.lower() in (".html", ".htm", ".docx"):
         raise UsageError(f"{path} is for readers; check the .md or .json of the same article")
-    try:
-        text = decode(path.read_bytes()).text
-    except OSError as error:
-        raise UnreadableInput(f"{path} cannot be read: {error.strerror}") from error
-    except UnreadableInput as error:
-        raise UnreadableInput(f"{path} cannot be read: {error}") from error
+    text = text_of(path)
     try:
         return reopen(text)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from error
     except UnreadableInput as error:
         raise UnreadableInput(f"{path}: {error}") from error
+
+
+def text_of(path: Path) -> str:
+    """The text of a file, whatever its encoding.
+
+    Raises:
+        UnreadableInput: the file is not there, is a folder, or is not text.
+    """
+    try:
+        return decode(path.read_bytes()).text
+    except OSError as error:
+        raise UnreadableInput(f"{path} cannot be read: {error.strerror}") from error
+    except UnreadableInput as error:
+        raise UnreadableInput(f"{path} cannot be read: {error}") from error

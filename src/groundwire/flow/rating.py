@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from groundwire.core.answers import Answer
 from groundwire.core.errors import UsageError
@@ -17,6 +17,7 @@ from groundwire.core.types import RaterName, ScoredSource, Source
 from groundwire.flow.runs import Recording
 from groundwire.writing import raters
 from groundwire.writing.raters import Rater, RaterSettings
+from groundwire.writing.safety import Obeyed, lower, without_orders
 from groundwire.writing.score import in_order, score
 
 _log = logging.getLogger(__name__)
@@ -26,12 +27,14 @@ _log = logging.getLogger(__name__)
 class Rated:
     """Sources in order of relevance, the unscored last.
 
-    ``rater`` is the one that rated, ``note`` what it had to give up (empty where nothing).
+    ``rater`` is the one that rated, ``note`` what it had to give up (empty where nothing). ``orders`` are the sources
+    that give orders to a model; each was rated without them, too, and the lower rating counts.
     """
 
     scored: tuple[ScoredSource, ...]
     rater: RaterName
     note: str = ""
+    orders: tuple[Obeyed, ...] = ()
 
     @property
     def unscored(self) -> int:
@@ -79,8 +82,10 @@ def rate(
         UsageError: the topic is blank, a rater on a model has no model, or the model cannot serve the rater.
         ModelError, BudgetReached, CannotDo: as ``traffic.ask``; what was answered is in the ledger.
     """
+    cleaned = {one.document.id: found for one in sources if (found := without_orders(one)) is not None}
+    also = [found for found, _ in cleaned.values()]
     if how == "builtin":
-        return Rated(score(topic, sources), how)
+        return _lower(Rated(score(topic, sources), how), score(topic, also), cleaned)
     if not topic.strip():
         raise UsageError("the topic is blank; say in a few words what the article is about")
     if recording is None or model is None:
@@ -88,8 +93,18 @@ def rate(
     rater = raters.rater(how, model=model.id, capabilities=recording.capabilities(model), settings=settings)
     if rater.note:
         _log.warning(rater.note)
-    done = rate_jobs([Job(rater, topic, source) for source in sources], model=model, recording=recording)
-    return Rated(in_order(each.scored for each in done), rater.name, rater.note)
+    jobs = [Job(rater, topic, source) for source in (*sources, *also)]
+    done = [each.scored for each in rate_jobs(jobs, model=model, recording=recording)]
+    rated = Rated(in_order(done[: len(sources)]), rater.name, rater.note)
+    return _lower(rated, done[len(sources) :], cleaned)
+
+
+def _lower(rated: Rated, also: Sequence[ScoredSource], cleaned: Mapping[str, tuple[Source, str]]) -> Rated:
+    """Ratings that the orders in a source cannot raise."""
+    without = {each.source.document.id: each for each in also}
+    orders = {name: order for name, (_, order) in cleaned.items()}
+    scored, told = lower(rated.scored, without, orders=orders)
+    return replace(rated, scored=in_order(scored), orders=told)
 
 
 def rate_jobs(
@@ -151,7 +166,7 @@ def _take_down(jobs: Sequence[Job], wanted: Sequence[Sequence[Request]], recordi
     """Note seeds and prompts of the jobs."""
     prompts = {request.prompt for each in wanted for request in each}
     folder = jobs[0].rater.settings.prompts if jobs else None
-    for name in ("rating", "rating-yesno", "likelihood"):
+    for name in ("rating", "rating-scorerag", "rating-yesno", "likelihood"):
         for language in LANGUAGES:
             found = load(name, language, folder=folder)
             if found.fingerprint in prompts:

@@ -107,6 +107,11 @@ class Recording:
             prices=how.prices,
         )
 
+    @property
+    def started(self) -> str:
+        """When the run began, ISO 8601 with its zone; in a replay when the run that is replayed did."""
+        return (self._replayed or self._manifest).started
+
     def input(self, name: str, content: bytes) -> None:
         """Take down what was read, by its hash."""
         self._note("inputs", name, hashlib.sha256(content).hexdigest())

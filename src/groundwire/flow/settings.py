@@ -24,7 +24,7 @@ from groundwire.retrieval.search import PRESETS, SearchSettings
 FILE_NAME = "groundwire.toml"
 PREFIX = "GROUNDWIRE_"
 _NOT_SETTINGS = {"GROUNDWIRE_MODELS", "GROUNDWIRE_SHARED"}
-_STRICT = ConfigDict(extra="forbid", frozen=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
 
 class ReadSettings(BaseModel):

@@ -92,7 +92,7 @@ def quotable(text: str, sentences: Sequence[Sentence]) -> tuple[tuple[Sentence, 
     Returns:
         The sentences that may be quoted, in source order, and a note for each kind that may not.
     """
-    hidden = _covered(text, (found.span() for found in _HIDDEN.finditer(text)))
+    hidden = _covered(text, hidden_spans(text))
     furniture = _covered(text, _furniture(text))
     orders = _orders(text, sentences)
     kept: list[Sentence] = []
@@ -118,6 +118,11 @@ def quotable(text: str, sentences: Sequence[Sentence]) -> tuple[tuple[Sentence, 
         else:
             kept.append(sentence)
     return tuple(kept), tuple(f"{count} sentence(s) left out: {kind}" for kind, count in counts.items() if count)
+
+
+def hidden_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Offsets of what a reader of the page would not see: comments, scripts, white text, what follows a fake fence."""
+    return (found.span() for found in _HIDDEN.finditer(text))
 
 
 def _covered(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:

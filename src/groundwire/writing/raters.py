@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from statistics import fmean, pstdev
+from typing import Literal
 
 from groundwire.core import prompts
 from groundwire.core.answers import Answer
@@ -24,7 +25,7 @@ from groundwire.core.errors import UsageError
 from groundwire.core.expectation import Expectation, expected_choice, expected_value
 from groundwire.core.language import Capabilities, Reply, Request
 from groundwire.core.prompts import Material
-from groundwire.core.ratings import read_ratings
+from groundwire.core.ratings import read_rating, read_ratings
 from groundwire.core.replies import Reading, declines, spoken, stopped
 from groundwire.core.text import count_tokens, detect_language
 from groundwire.core.types import Outcome, RaterName, ScoredSource, Sentence, Source
@@ -32,6 +33,9 @@ from groundwire.writing.score import band_of
 
 AXES = ("relevance", "consistency")
 """What a source is rated on; the lower of the two counts, for a source of another event is no evidence."""
+
+SUMMARY_CHARACTERS = 500
+"""So much of a text stands for the summary that the paper's documents have."""
 
 _STOP = '"reason"'
 _WORDS: Mapping[str, float] = {"yes": 100, "no": 0, "是": 100, "否": 0, "不": 0}
@@ -51,6 +55,8 @@ class RaterSettings:
         seed: of the first reading; each further one takes the next.
         evidence_tokens: how much of a source is shown, the best hits first; 1 and up.
         prompts: a folder with prompts of the user's own.
+        prompt: ``rating``: two numbers from the evidence, of which the lower counts; ``rating-scorerag``: one number
+            from title, date and summary, for ``readings``.
 
     Raises:
         UsageError: a number is out of range.
@@ -65,6 +71,7 @@ class RaterSettings:
     seed: int = 0
     evidence_tokens: int = 600
     prompts: Path | None = None
+    prompt: Literal["rating", "rating-scorerag"] = "rating"
 
     def __post_init__(self) -> None:
         if self.readings < 1 or self.evidence_tokens < 1 or not 0 < self.temperature < math.inf:
@@ -117,6 +124,8 @@ def rater(name: RaterName, *, model: str, capabilities: Capabilities, settings: 
             f"'{model}' gives no log-probabilities: {made.settings.readings} readings a source in place of 'expected'"
         )
         return replace(made, name="readings", note=note)
+    if made.settings.prompt == "rating-scorerag" and made.name != "readings":
+        raise UsageError(f"ScoreRAG's prompt asks for readings, and the rater is '{name}'. Rate with 'readings'")
     if name == "yesno" and not capabilities.logprobs:
         raise UsageError(f"'{model}' gives no log-probabilities, which 'yesno' rests on. Rate with 'readings'")
     if name != "likelihood":
@@ -157,6 +166,8 @@ def read(rater: Rater, answer: Answer) -> Reading[float]:
     halted = stopped(reply, text=text)
     if halted is not None:
         return Reading(None, *halted, reply.text)
+    if rater.settings.prompt == "rating-scorerag":
+        return read_rating(reply)
     return _numbers(reply) if rater.name == "readings" else _expectations(reply)
 
 
@@ -226,7 +237,17 @@ def _shown(rater: Rater, source: Source) -> Material:
     return evidence(source, budget_tokens=rater.settings.evidence_tokens)
 
 
+def summary(source: Source) -> Material:
+    """What ScoreRAG shows of a source: title, date and summary, for which the beginning of the text stands here."""
+    document = source.document
+    day = document.published.isoformat() if document.published else ""
+    return Material("\n".join(filter(None, (document.title, day, document.text[:SUMMARY_CHARACTERS].strip()))))
+
+
 def _for_numbers(rater: Rater, topic: str, source: Source) -> Request:
+    if rater.settings.prompt == "rating-scorerag":
+        shown: Mapping[str, prompts.Value] = {"topic": topic, "source": summary(source)}
+        return _ask(rater, topic, prompt="rating-scorerag", values=shown, tokens=_WORD_TOKENS * 4)
     values: Mapping[str, prompts.Value] = {"topic": topic, "source": _shown(rater, source)}
     return replace(_ask(rater, topic, prompt="rating", values=values, tokens=_NUMBER_TOKENS), stop=(_STOP,))
 

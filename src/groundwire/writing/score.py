@@ -18,8 +18,10 @@ from groundwire.core.errors import UsageError
 from groundwire.core.text import content_words, words
 from groundwire.core.types import Band, Document, ScoredSource, Source
 
-BANDS: tuple[tuple[float, Band], ...] = ((70, "high"), (50, "middle"), (30, "low"))
-"""A relevance above the number falls into the band; from ``KEEP_AT_LEAST`` to 30 it is ``trace``."""
+BANDS = (70.0, 50.0, 30.0)
+"""A relevance above the first is in the band ``high``, then ``middle``, ``low``; what is kept below is ``trace``."""
+
+_NAMES: tuple[Band, ...] = ("high", "middle", "low")
 
 KEEP_AT_LEAST = 20.0
 """Below this a source is dropped (ScoreRAG, arXiv:2506.03704)."""
@@ -64,11 +66,13 @@ def calibrations() -> Curves:
     return {(curve["embedder"], curve["across"]): Calibration(**curve) for curve in stored["curves"]}
 
 
-def band_of(relevance: float | None, *, at_least: float = KEEP_AT_LEAST) -> Band | None:
+def band_of(
+    relevance: float | None, *, at_least: float = KEEP_AT_LEAST, bands: tuple[float, float, float] = BANDS
+) -> Band | None:
     """The band of a relevance: high > 70 >= middle > 50 >= low > 30 >= trace >= 20; None below, or when unscored."""
     if relevance is None or relevance < at_least:
         return None
-    return next((band for above, band in BANDS if relevance > above), "trace")
+    return next((name for above, name in zip(bands, _NAMES, strict=True) if relevance > above), "trace")
 
 
 def score(topic: str, sources: Sequence[Source], *, curves: Curves | None = None) -> tuple[ScoredSource, ...]:
@@ -97,16 +101,39 @@ def in_order(scored: Iterable[ScoredSource]) -> tuple[ScoredSource, ...]:
     return tuple(sorted(scored, key=_order))
 
 
-def keep(scored: Iterable[ScoredSource], *, at_least: float = KEEP_AT_LEAST) -> tuple[ScoredSource, ...]:
-    """The sources whose relevance reaches a threshold (0 to 100); unscored ones are not among them.
+def keep(
+    scored: Iterable[ScoredSource],
+    *,
+    at_least: float = KEEP_AT_LEAST,
+    bands: tuple[float, float, float] = BANDS,
+) -> tuple[ScoredSource, ...]:
+    """The sources whose relevance reaches a threshold (0 to 100), in their bands; unscored ones are not among them.
 
     With a threshold below ``KEEP_AT_LEAST``, what lies between the two is kept in the band ``trace``.
     """
     return tuple(
-        replace(source, band=band_of(source.relevance, at_least=at_least))
+        replace(source, band=band_of(source.relevance, at_least=at_least, bands=bands))
         for source in scored
         if source.relevance is not None and source.relevance >= at_least
     )
+
+
+def ties(scored: Sequence[ScoredSource]) -> tuple[str, ...]:
+    """Why sources of one rating stand in the order they do: a line for each group, by the strength of its best hits."""
+    groups: dict[float, list[ScoredSource]] = {}
+    for source in scored:
+        if source.relevance is not None:
+            groups.setdefault(source.relevance, []).append(source)
+    return tuple(
+        f"all rated {relevance:g}, in the order of their strongest evidence, then of their ids: "
+        + ", ".join(f"{one.source.document.name} ({_strongest(one):.3f})" for one in group)
+        for relevance, group in groups.items()
+        if len(group) > 1
+    )
+
+
+def _strongest(scored: ScoredSource) -> float:
+    return max((hit.strength for hit in scored.source.hits), default=-math.inf)
 
 
 def features(topic: str, source: Source) -> tuple[float | None, float]:
@@ -157,5 +184,4 @@ def _rated(topic: str, source: Source, curves: Curves) -> ScoredSource:
 
 def _order(scored: ScoredSource) -> tuple[float, float, str]:
     relevance = -1.0 if scored.relevance is None else scored.relevance
-    strongest = max((hit.strength for hit in scored.source.hits), default=-math.inf)
-    return (-relevance, -strongest, scored.source.document.id)
+    return (-relevance, -_strongest(scored), scored.source.document.id)

@@ -62,6 +62,35 @@ def speaker_gate(claim: str, excerpts: Sequence[Excerpt]) -> tuple[Finding, ...]
     return tuple(findings)
 
 
+def said_by(text: str, quotation: Span) -> tuple[str, tuple[str, ...]] | None:
+    """Who says a quotation and by which verb, read from the words of its sentence beside it.
+
+    Args:
+        text: running text.
+        quotation: the place of the quotation, marks included.
+
+    Returns:
+        The verb of saying as written (empty before a colon alone) and the names beside it; None where no verb is there.
+    """
+    said = _speaker(text, quotation)
+    if said is None:
+        return None
+    verb = _SAYS.search(said.words)
+    return verb.group() if verb else "", tuple(name.text for name in said.names)
+
+
+def sayers(quote: str, text: str) -> tuple[Name, ...]:
+    """The names beside the first place of a quotation in a source; none where it is not there or nobody is named."""
+    place = find_quoted(quote, text)
+    said = _speaker(text, _marked(text, place)) if place is not None else None
+    return said.names if said is not None else ()
+
+
+def reports(text: str) -> bool:
+    """Whether a text holds a verb of saying."""
+    return _SAYS.search(text) is not None
+
+
 def _size(text: str) -> int:
     return sum("\u3400" <= c <= "\u9fff" for c in text) if is_chinese(text) else len(words(text))
 

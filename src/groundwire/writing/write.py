@@ -10,7 +10,7 @@ from datetime import date
 
 from groundwire.core.errors import NothingFound, UsageError
 from groundwire.core.text import content_words, count_tokens, detect_language, normalise
-from groundwire.core.types import Article, Brief, Citation, Claim, NumberedSource, Section, Sentence
+from groundwire.core.types import Article, Brief, Citation, Claim, Document, NumberedSource, Section, Sentence
 from groundwire.writing.orders import is_order
 from groundwire.writing.summarise import same_terms, terms_of
 
@@ -126,7 +126,7 @@ def write(
             "Add a word for what the article is about, as in 'flood relief in Tainan'."
         )
     usable = [brief for brief in briefs if brief.sentences]
-    language = settings.language or _language_of(topic, usable)
+    language = settings.language or language_of(topic, usable)
     ordered = sorted(usable, key=lambda brief: (not _speaks(brief, language), -(brief.relevance or 0.0)))
     ordered = ordered[: settings.max_sources]
     found = _evidence(sentence.text for brief in ordered for sentence in brief.sentences)
@@ -136,7 +136,7 @@ def write(
     lede = tuple(claim for _, claim in draft.claims[:leading])
     sections = _sections(draft.claims[leading:], ordered, language=language)
     notes = _notes(draft, ordered, max_tokens=settings.max_tokens)
-    return _numbered(Article(topic, _headline(ordered[0]), lede, sections, (), language, notes=notes), ordered)
+    return numbered(Article(topic, _headline(ordered[0]), lede, sections, (), language, notes=notes), ordered)
 
 
 def _evidence(texts: Iterable[str]) -> int:
@@ -160,7 +160,7 @@ def _refusal(topic: str, briefs: Sequence[Brief], found: int) -> str:
     )
 
 
-def _language_of(topic: str, briefs: Sequence[Brief]) -> str:
+def language_of(topic: str, briefs: Sequence[Brief]) -> str:
     """The topic's language; where it is too short to tell, that of the best source that fits."""
     language = detect_language(topic)
     if language not in ("", "zh"):
@@ -267,7 +267,7 @@ def _written_date(day: date | None, language: str) -> str:
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
-def _numbered(article: Article, briefs: Sequence[Brief]) -> Article:
+def numbered(article: Article, briefs: Sequence[Brief]) -> Article:
     """Number claims and sources in reading order; sources that nothing cites are not listed."""
     cited = dict.fromkeys(citation.document_id for claim in article.claims for citation in claim.citations)
     of_id = {brief.document.id: brief for brief in briefs}
@@ -290,6 +290,26 @@ def _numbered(article: Article, briefs: Sequence[Brief]) -> Article:
         sections=tuple(Section(part.heading, tuple(map(finished, part.claims))) for part in article.sections),
         sources=tuple(_source(of_id[document_id], numbers) for document_id in cited),
     )
+
+
+def renumbered(article: Article, documents: Mapping[str, Document]) -> Article:
+    """Number an article again whose claims were moved or changed; its sources keep what is known of them.
+
+    Args:
+        article: its list of sources may lack what its claims cite, and hold what they do not.
+        documents: by id; needed for what is cited and not listed. What is in neither is listed by its id alone.
+    """
+    listed = {source.document_id: source for source in article.sources}
+    cited = dict.fromkeys(citation.document_id for claim in article.claims for citation in claim.citations)
+    return numbered(article, [_brief(key, listed.get(key), documents.get(key)) for key in cited])
+
+
+def _brief(key: str, listed: NumberedSource | None, document: Document | None) -> Brief:
+    """What the list of sources needs to know of a document."""
+    if listed is None:
+        return Brief(document or Document(key, ""), None, None, ())
+    known = Document(key, "", listed.title, listed.published, listed.source, listed.url, listed.language)
+    return Brief(known, listed.relevance, listed.band, ())
 
 
 def _source(brief: Brief, numbers: Mapping[str, int]) -> NumberedSource:

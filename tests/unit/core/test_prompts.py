@@ -17,8 +17,9 @@ from groundwire.core.schemas import faults
 from groundwire.core.text import count_tokens, detect_language
 
 NAMES = (
-    "answer", "answer-short", "brief", "claims", "entail", "likelihood", "rating", "rating-yesno", "repair",
-    "rubric-scorerag", "rubrics-ccrs-paper", "rubrics-ccrs-shared", "verify", "write",
+    "answer", "answer-short", "brief", "brief-json", "brief-scorerag", "claims", "entail", "likelihood", "rating",
+    "rating-scorerag", "rating-yesno", "repair", "rubric-scorerag", "rubrics-ccrs-paper", "rubrics-ccrs-shared",
+    "verify", "write", "write-json", "write-scorerag", "write-zero-shot",
 )  # fmt: skip
 EVERY = [pytest.param(name, language, id=f"{name}.{language}") for name in NAMES for language in LANGUAGES]
 CALLS = [

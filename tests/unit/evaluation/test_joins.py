@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Judgement
-from groundwire.evaluation.joins import Mismatch, join, judges_of
+from groundwire.evaluation.compare import compare
+from groundwire.evaluation.comparisons import Comparison, Options
+from groundwire.evaluation.joins import Mismatch, join, judges_of, scales
 
 CASES = int(os.environ.get("GROUNDWIRE_CASES", "60"))
 
@@ -98,3 +100,110 @@ def test_the_join_knows_no_order_and_its_counts_add_up(found: list[tuple], seed:
     for row, item in enumerate(one.items):
         for column, system in enumerate(one.systems):
             assert by_hand[system, item] == {one.values[row, column]}
+
+
+# Scales.
+
+
+def on(system: str, values: list[float | None], measure: str = "m") -> list[Judgement]:
+    return [judged(system, f"q{n}", value, measure) for n, value in enumerate(values)]
+
+
+def test_three_of_200_values_on_another_scale_are_flagged_in_one_sentence() -> None:
+    values = [40.0 + n % 55 for n in range(197)]
+    found = scales(on("a", [*values, 0.85, 0.9, 4.0]))[0]
+
+    assert (found.words, found.n, found.odd) == ("0 to 100", 200, (0.85, 0.9, 4.0))
+    assert found.note == (
+        "m: 3 of 200 values (0.85, 0.9, 4) look to be on another scale than the others (40 to 94); they were taken as "
+        "they stand"
+    )
+
+
+def test_percentages_among_shares_are_flagged() -> None:
+    found = scales(on("a", [n / 200 for n in range(197)] + [85.0, 90.0, 4.0]))[0]
+    assert (found.words, found.odd) == ("0 to 1", (4.0, 85.0, 90.0))
+
+
+def test_a_system_on_another_scale_than_the_others_is_flagged() -> None:
+    found = scales([*on("a", [0.5, 0.9, 0.0]), *on("b", [50.0, 90.0, 0.0])])[0]
+    assert found.odd == (0.0, 0.5, 0.9)
+    assert "the values of a run to 1, those of b to 90" in found.note
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([float(n) for n in range(101)], "0 to 100"),
+        ([0.0] * 90 + [100.0] * 10, "0 to 100"),
+        ([0.0, 1.0] * 20, "0 to 1"),
+        ([0.0] * 30, "0 to 1"),
+        ([1.0] * 96 + [2.0] * 4, "1 to 2"),
+        ([float(n % 5 + 1) for n in range(50)], "1 to 5"),
+        ([0.4, 0.9, 1.3, 2.2, *(float(n) for n in range(3, 99))], "0 to 100"),
+        ([-0.5] + [0.5] * 40, "-0.5 to 0.5"),
+        ([250.0] * 30, "250 to 250"),
+        ([80.0] * 10 + [0.8], "0 to 100"),
+        ([10.0, *(30.0 + 10 * (n % 8) for n in range(50))], "0 to 100"),
+    ],
+)
+def test_values_on_one_scale_are_not_flagged(values: list[float], words: str) -> None:
+    found = scales(on("a", values))[0]
+    assert (found.words, found.odd, found.note) == (words, (), "")
+
+
+def test_a_measure_without_values_has_no_scale() -> None:
+    assert scales(on("a", [None, None])) == ()
+
+
+# Comparisons of shuffled, missing and doubled rows.
+
+ITEMS = st.dictionaries(st.integers(0, 8), st.sampled_from([0.0, 25.0, 50.0, 100.0]), min_size=3, max_size=6)
+FEW = Options(permutations=1, resamples=1)
+
+
+@settings(max_examples=max(1000, CASES), deadline=None)
+@given(ITEMS, ITEMS, st.integers(0, 2**32 - 1))
+def test_any_shuffle_gives_the_same_comparison_and_what_is_missing_is_named(
+    one: dict[int, float], other: dict[int, float], seed: int
+) -> None:
+    rows = [judged(name, f"q{item}", value) for name, own in (("a", one), ("b", other)) for item, value in own.items()]
+    mixed = rows.copy()
+    random.Random(seed).shuffle(mixed)  # noqa: S311 - no secret
+
+    found, again = compare(rows, options=FEW), compare(mixed, options=FEW)
+
+    assert comparison_in_full(found) == comparison_in_full(again)
+    both = one.keys() & other.keys()
+    named = {(miss.system, miss.item_id) for miss in found.mismatches}
+    assert named == {("a", f"q{item}") for item in other.keys() - both} | {
+        ("b", f"q{item}") for item in one.keys() - both
+    }
+    measure = found.measures[0]
+    assert measure.items == len(both)
+    assert measure.items + measure.left_out == len(one.keys() | other.keys())
+    if len(both) > 1:
+        gap = sum(one[item] - other[item] for item in both) / len(both)
+        assert measure.pairs[0].difference.mean == pytest.approx(gap, abs=1e-9)
+
+
+@settings(max_examples=max(1000, CASES), deadline=None)
+@given(ITEMS, st.data())
+def test_an_id_that_is_there_twice_is_named_and_counts_only_where_both_say_the_same(
+    values: dict[int, float], data: st.DataObject
+) -> None:
+    item = data.draw(st.sampled_from(sorted(values)))
+    again = data.draw(st.sampled_from([0.0, 25.0, 50.0, 100.0]))
+    rows = [judged(name, f"q{n}", value) for name in "ab" for n, value in values.items()]
+    rows.insert(data.draw(st.integers(0, len(rows))), judged("a", f"q{item}", again))
+
+    found = compare(rows, options=FEW)
+
+    same = again == values[item]
+    assert found.mismatches == (Mismatch("em", "a", f"q{item}", "twice" if same else "twice and different"),)
+    assert found.measures[0].items == len(values) - (not same)
+
+
+def comparison_in_full(found: Comparison) -> str:
+    """Everything in it as text, so that nan equals nan."""
+    return repr(found)

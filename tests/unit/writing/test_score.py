@@ -23,6 +23,7 @@ from groundwire.writing.score import (
     features,
     keep,
     score,
+    ties,
 )
 
 WORDS = Calibration("", False, 0.6, intercept=-4.0, similarity=0.0, coverage=8.0)
@@ -63,7 +64,7 @@ def test_a_border_belongs_to_the_lower_band_and_20_is_kept(relevance: float | No
 
 
 def test_the_borders_are_those_of_the_paper() -> None:
-    assert BANDS == ((70, "high"), (50, "middle"), (30, "low"))
+    assert BANDS == (70, 50, 30)
     assert KEEP_AT_LEAST == 20
 
 
@@ -226,3 +227,22 @@ def test_the_stored_curves_are_complete_and_rise_with_their_features() -> None:
         assert curve.similarity >= 0
         if embedder:
             assert curve.similarity > 0
+
+
+def test_bands_are_those_that_were_given() -> None:
+    assert [band_of(value, bands=(80, 60, 40)) for value in (81, 80, 60, 40, 20)] == [
+        "high", "middle", "low", "trace", "trace",
+    ]  # fmt: skip
+    kept = keep([scored_at(75)], bands=(80, 60, 40))
+    assert [source.band for source in kept] == ["middle"]
+
+
+def test_ties_are_explained_by_the_strength_of_the_evidence() -> None:
+    found = ties([scored_at(90, "a", 0.9), scored_at(90, "b", 0.8), scored_at(70, "c", 0.7), scored_at(None, "d", 0.6)])
+    assert found == ("all rated 90, in the order of their strongest evidence, then of their ids: a (0.900), b (0.800)",)
+
+
+def scored_at(relevance: float | None, name: str = "a", strength: float = 1.0) -> ScoredSource:
+    sentence = Sentence(f"{name}#0", name, 0, 0, 4, "Text")
+    source = Source(Document(name, "Text"), (Hit(sentence, 1, strength),), (sentence,))
+    return ScoredSource(source, relevance, (), band_of(relevance), "")

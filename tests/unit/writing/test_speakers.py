@@ -2,9 +2,10 @@
 
 import pytest
 
+from groundwire.core.quotations import find_quotations
 from groundwire.core.types import Document, Span
 from groundwire.writing.guards import Excerpt, Finding
-from groundwire.writing.speakers import speaker_gate
+from groundwire.writing.speakers import reports, said_by, sayers, speaker_gate
 
 ENGLISH = (
     'Jo Halvor was late. "We lost the whole harvest this year," said Ann Marlow, a farmer. '
@@ -47,3 +48,32 @@ def test_another_speaker_speaks_against_a_claim(claim: str, source: str) -> None
 )
 def test_the_same_speaker_passes_and_an_unnamed_one_is_left_open(claim: str, source: str, passed: list[bool]) -> None:
     assert [finding.check.passed for finding in gate(claim, source)] == passed
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"We lost it all," said Ann Marlow.', ("said", ("Ann Marlow",))),
+        ('Ann Marlow: "We lost it all."', ("", ("Ann Marlow",))),
+        ('"We lost it all" was on the wall.', None),
+        ("卡瓦諾說：「我們輸了。」", ("說", ("卡瓦諾",))),
+    ],
+)
+def test_verb_and_speaker_are_read_beside_a_quotation(text: str, found: tuple[str, tuple[str, ...]] | None) -> None:
+    (quotation,) = find_quotations(text)
+
+    assert said_by(text, quotation.outer) == found
+
+
+@pytest.mark.parametrize(
+    ("quote", "names"),
+    [("lost the whole harvest", ["Ann Marlow"]), ("We did not", ["Jo Halvor"]), ("not there", [])],
+)
+def test_the_source_names_who_says_a_quotation(quote: str, names: list[str]) -> None:
+    assert [name.text for name in sayers(quote, ENGLISH)] == names
+
+
+def test_a_verb_of_saying_is_seen() -> None:
+    assert reports("as Ann Marlow said")
+    assert reports("市長指出")
+    assert not reports("as Ann Marlow left")

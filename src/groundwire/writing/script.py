@@ -1,0 +1,68 @@
+"""Whether an article in Chinese keeps to its script: characters, Latin words, marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from groundwire.core.findings import StyleFinding
+from groundwire.core.text import detect_language
+from groundwire.core.types import Article, Document
+from groundwire.writing.house_rules import outside_quotations, worded_rule
+
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+_WIDE_MARKS = {",": "，", ".": "。", ";": "；", ":": "：", "!": "！", "?": "？", "(": "（", ")": "）"}
+_HALF_WIDTH = re.compile(rf"(?<=[{_HAN}])(?:[,.;:!?](?=[{_HAN}]|\s|$)|[()](?=[{_HAN}]))")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f][\w'’&.-]*(?: [A-Za-z\u00c0-\u024f][\w'’&.-]*)*", re.ASCII)
+
+
+def check_script(article: Article, documents: Mapping[str, Document]) -> tuple[StyleFinding, ...]:
+    """What in a Chinese article does not look like its language; nothing is found in an article in another.
+
+    Characters of the other Chinese script and half-width marks between Chinese characters, also in quotations, and
+    Latin words outside of quotations that are no name: one with a capital in the sources, all in capitals, a unit
+    behind a number, or a word that a Chinese source uses too.
+
+    Args:
+        article: its ``language`` says in which script it should be.
+        documents: the sources by id.
+    """
+    language = article.language
+    if language not in ("zh-TW", "zh-CN"):
+        return ()
+    chinese = " ".join(d.text + " " + d.title for d in documents.values() if detect_language(d.text)[:2] == "zh")
+    known = frozenset(_names(" ".join(f"{d.text} {d.title} {d.source}" for d in documents.values())))
+    known |= frozenset(word for match in _LATIN.finditer(chinese) for word in match.group().split())
+    found = []
+    for claim in article.claims:
+        other = "".join(dict.fromkeys(c for c in claim.text if _written(c) not in ("", language)))
+        if other:
+            found.append(StyleFinding("script", other, worded_rule("script", language, language), claim.id))
+        strays = _strays(outside_quotations(claim.text), known)
+        found += [StyleFinding("latin", item, worded_rule("latin", language), claim.id) for item in strays]
+        for match in _HALF_WIDTH.finditer(claim.text):
+            advice = worded_rule("half_width", language, _WIDE_MARKS[match.group()])
+            found.append(StyleFinding("half_width", match.group(), advice, claim.id))
+    return tuple(found)
+
+
+@cache
+def _written(character: str) -> str:
+    """``zh-TW`` or ``zh-CN`` for a character of one script only, else nothing."""
+    language = detect_language(character) if character >= "\u3400" else ""
+    return language if language in ("zh-TW", "zh-CN") else ""
+
+
+def _names(text: str) -> Iterator[str]:
+    """The words of a text that have a capital."""
+    return (word for match in _LATIN.finditer(text) for word in match.group().split() if word != word.lower())
+
+
+def _strays(text: str, known: frozenset[str]) -> Iterator[str]:
+    """Runs of Latin words in a Chinese text that are neither names of the sources nor abbreviations nor units."""
+    for match in _LATIN.finditer(text):
+        unit = re.search(r"\d\s?$", text[: match.start()]) is not None
+        strays = [word for word in match.group().split() if not (word in known or word.isupper() or len(word) == 1)]
+        if strays and not unit:
+            yield " ".join(strays)
