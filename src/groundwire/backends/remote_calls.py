@@ -324,5 +324,5 @@ def _named(error: ModelError, name: str) -> ModelError:
     """The same fault with the model's name before it, and nothing behind it."""
     said = str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}"
     if isinstance(error, ModelBusy):
-        return ModelBusy(said, retry_after=error.retry_after)
+        return ModelBusy(said, retry_after=error.retry_after, connected=error.connected)
     return ModelRefused(said, status=error.status if isinstance(error, ModelRefused) else 0)

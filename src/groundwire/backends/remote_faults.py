@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import re
@@ -19,6 +20,7 @@ MOST_REASON = 300
 """Characters of a server's own words that a message shows."""
 _LATER = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504, 506, 507, 508, 509, 529})
 _SERVER_FAULTS = range(500, 600)
+_NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
 _NEVER = frozenset({501, 505})
 _UNPAID = ("insufficient_quota", "billing", "credit_balance", "payment")
 _OVERFLOW = re.compile(
@@ -96,14 +98,19 @@ def of_connection(error: BaseException, server: Server, *, timeout_seconds: floa
             )
     here = f"{server.id}: {server.base_url}"
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return ModelBusy(f"{here}: the name of the host is not known here. Correct base_url, or join its network")
+        said = f"{here}: the name of the host is not known here. Correct base_url, or join its network"
+        return ModelBusy(said, connected=False)
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return ModelBusy(f"{here}: nothing listens there. Start the server, or correct base_url")
+        return ModelBusy(f"{here}: nothing listens there. Start the server, or correct base_url", connected=False)
     kinds = {type(cause).__name__ for cause in causes}
     if kinds & {"ReadTimeout", "WriteTimeout"}:
         return ModelBusy(f"{here}: no whole reply within {timeout_seconds:.3g} seconds; a longer time-out may help")
-    if any(isinstance(cause, TimeoutError) for cause in causes) or "ConnectTimeout" in kinds:
-        return ModelBusy(f"{here}: {clean(str(causes[-1]), server)}. Is it up, and is there a network?")
+    if any(isinstance(cause, TimeoutError) for cause in causes) or kinds & {"ConnectTimeout", "ConnectError"}:
+        said = f"{here}: {clean(str(causes[-1]), server) or 'no connection'}. Is it up, and is there a network?"
+        return ModelBusy(said, connected=False)
+    if any(isinstance(cause, OSError) and cause.errno in _NO_WAY for cause in causes):
+        said = f"{here}: {clean(str(causes[-1]), server)}. Is it up, and is there a network?"
+        return ModelBusy(said, connected=False)
     return ModelBusy(f"{here}: the connection broke off ({clean(str(causes[-1]), server) or type(error).__name__})")
 
 

@@ -64,11 +64,16 @@ class ModelError(CannotDo):
 
 
 class ModelBusy(ModelError):  # noqa: N818 - what it says
-    """A call failed that may work later; ``retry_after`` is how many seconds the server asked to wait, if it did."""
+    """A call failed that may work later.
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    ``retry_after`` is how many seconds the server asked to wait, if it did; ``connected`` is False where no connection
+    to it came about at all: no network, an unknown name, or nothing that listens.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, connected: bool = True) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.connected = connected
 
 
 class ModelRefused(ModelError):  # noqa: N818 - what it says

@@ -60,6 +60,7 @@ class Asking:
         replay_of: the run whose replies a replay takes; empty: any of the ledger.
         prices: of models, by id.
         began: when the deadline's time began, by the clock of the workers.
+        heard: ids of the models that were heard of in this run, were it to say that they are busy.
         workers: makes what calls run in; other than threads for tests.
     """
 
@@ -71,6 +72,7 @@ class Asking:
     replay_of: str = ""
     prices: Mapping[str, Price] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
+    heard: set[str] = field(default_factory=set)
     workers: Callable[[], Workers[Call]] = _thread_workers
 
 
@@ -80,8 +82,9 @@ def ask(
     """Get the replies to requests, from the ledger or from the model.
 
     Equal requests are asked once. A call that fails in a way that may pass is tried again, after a wait that doubles,
-    is drawn at random from a seed, and is no shorter than what the server asked for. As many calls are in flight as
-    the model was seen to bear.
+    is drawn at random from a seed, and is no shorter than what the server asked for; but a model that was never heard
+    of in this run and cannot be reached at all ends it at once. As many calls are in flight as the model was seen to
+    bear.
 
     Args:
         requests: what is asked; none is fine.
@@ -97,7 +100,8 @@ def ask(
             do, or the budget is in money and no price is known.
         RunRefused: the model refused a call for good (a wrong key, say); no further call was sent.
         RunOverBudget: the next call might exceed the budget.
-        RunGaveUp: the model failed many times in a row and again after a pause, or the deadline came.
+        RunGaveUp: the model failed many times in a row and again after a pause, cannot be reached, or the deadline
+            came.
         ReplayLacks: a replay, and the ledger does not have all replies.
         CannotDo: the ledger cannot be used.
     """
@@ -280,6 +284,8 @@ class _Batch:
         """Write down what came back."""
         if call is None:
             return
+        if not isinstance(call.error, ModelBusy) or call.error.connected:
+            self._asking.heard.add(self._model.id)
         if call.reply is not None:
             self._keep(call.number, call.reply, seconds=call.seconds, flight=self._flying.get(call.number))
         flight = self._flying.pop(call.number, None)
@@ -314,6 +320,9 @@ class _Batch:
         self._asking.account.settle(flight.reserved, spent=Amount(calls=1))
         if not isinstance(error, ModelBusy):
             self._stop = self._stop or error
+            return
+        if not error.connected and self._model.id not in self._asking.heard:
+            self._stop = self._stop or error  # nobody has been there in this run: waiting would not bring anybody
             return
         job, now = flight.job, self._workers.now()
         self._pace.was_busy(sent=flight.sent, now=now, retry_after=error.retry_after)

@@ -128,20 +128,28 @@ def chained(error: Exception, cause: BaseException) -> Exception:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "said", "connected"),
     [
-        (chained(OSError("x"), socket.gaierror(-2, "unknown")), "the name of the host is not known here"),
-        (chained(OSError("x"), ConnectionRefusedError(111, "refused")), "nothing listens there"),
-        (TimeoutError("no connection to host:80 within 0.9 seconds"), "within 0.9 seconds. Is it up"),
-        (OSError(101, "Network is unreachable"), "Network is unreachable"),
-        (ConnectionResetError(), "the connection broke off (ConnectionResetError)"),
+        (chained(OSError("x"), socket.gaierror(-2, "unknown")), "the name of the host is not known here", False),
+        (chained(OSError("x"), ConnectionRefusedError(111, "refused")), "nothing listens there", False),
+        (TimeoutError("no connection to host:80 within 0.9 seconds"), "within 0.9 seconds. Is it up", False),
+        (OSError(101, "Network is unreachable"), "Network is unreachable. Is it up", False),
+        (OSError(113, "No route to host"), "No route to host. Is it up", False),
+        (type("ConnectError", (Exception,), {})("all attempts failed"), "all attempts failed. Is it up", False),
+        (type("ConnectTimeout", (Exception,), {})(""), "no connection. Is it up", False),
+        (type("ReadTimeout", (Exception,), {})(""), "no whole reply within 1 seconds", True),
+        (ConnectionResetError(), "the connection broke off (ConnectionResetError)", True),
+        (OSError(32, "Broken pipe"), "the connection broke off", True),
     ],
 )
-def test_a_failed_connection_says_what_failed(error: Exception, said: str) -> None:
+def test_a_failed_connection_says_what_failed_and_whether_there_was_one(
+    error: Exception, said: str, connected: bool
+) -> None:
     fault = faults.of_connection(error, SERVER, timeout_seconds=1)
 
     assert isinstance(fault, ModelBusy)
     assert said in str(fault)
+    assert fault.connected is connected
 
 
 def test_causes_that_go_in_a_circle_are_read_once() -> None:

@@ -208,6 +208,29 @@ def test_a_server_that_is_down_is_left_alone_for_a_while_then_tried_once_then_gi
     assert texts(raised.value.answers) == [None] * 50
 
 
+def test_a_server_that_cannot_be_reached_and_was_never_heard_of_ends_the_run_at_once(ledger: Ledger) -> None:
+    world = Simulated()
+    nobody = ModelBusy("nothing listens there. Start the server", connected=False)
+    model = Fake(world, script={"*": [nobody]})
+    with pytest.raises(RunGaveUp, match=r"nothing listens there\. Start the server") as raised:
+        ask(requests(50), model=model, asking=asking(ledger, world, limits=Limits(at_first=1)))
+
+    assert (len(model.calls), world.now() < 1) == (1, True)
+    assert texts(raised.value.answers) == [None] * 50
+
+
+@pytest.mark.parametrize("before", [[], [busy("503")]])
+def test_a_server_that_was_heard_of_in_this_run_may_be_away_for_a_while(ledger: Ledger, before: list[object]) -> None:
+    world = Simulated()
+    away = ModelBusy("nothing listens there", connected=False)
+    how = asking(ledger, world, limits=Limits(at_first=1, at_once=1, first_wait_seconds=0.1))
+    assert texts(ask([request("a 1")], model=Fake(world, script={"*": [*before, "yes"]}), asking=how)) == ["yes"]
+
+    model = Fake(world, script={"*": [away, away, "back"]})
+    assert texts(ask([request("b 2")], model=model, asking=how)) == ["back"]
+    assert len(model.calls) == 3
+
+
 @pytest.mark.parametrize(("at_first", "faults"), [(1, 5), (8, 8)])
 def test_after_a_pause_one_call_that_succeeds_opens_the_way_again(ledger: Ledger, at_first: int, faults: int) -> None:
     world = Simulated()
