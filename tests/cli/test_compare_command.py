@@ -99,6 +99,20 @@ def test_mismatches_of_some_measures_are_named_with_them() -> None:
     assert "  b (em): missing 1: q0" in done.stdout
 
 
+def test_what_is_unscored_is_counted_with_its_reason() -> None:
+    table("a.csv", [0.5, "", "nan", "refused", 1, 1])
+    done = call("a.csv", table("b.csv", [0.5, 0.6, 0.7, 0.8, 0.9, 1]))
+    assert done.exit_code == 0
+    assert "  a       0.833  [0.500, 1.000]  a      3  3         0        50.0%" in done.stdout
+    assert "a: 2 unscored (f1): the file has no value" in done.stderr
+    assert "a: 1 unscored (f1): no number: 'refused'" in done.stderr
+
+    many = table("c.csv", [*(f"no {n}" for n in range(14)), *range(15)])
+    few = call(many, table("d.csv", [1] * 29)).stderr
+    assert few.count("unscored (f1): no number") == 12
+    assert "and 2 more reasons; --json lists all" in few
+
+
 def test_many_rejected_rows_are_counted_and_the_first_are_shown() -> None:
     table("a.csv", [0.5, 0.6, 0.7])
     done = call("a.csv", written("b.csv", "id,f1\nq0,1\nq1,1\nq2,1\n" + "x\n" * 8))
@@ -223,6 +237,20 @@ def test_long_names_are_cut_unless_they_would_look_the_same() -> None:
     same = call(f"{one}-1=1.csv", f"{one}-2=2.csv")
     assert f"  {one}-1  {one}-2  " in same.stdout
     assert "…" not in same.stdout
+
+
+def test_names_in_the_data_cannot_turn_or_hide_what_a_terminal_shows() -> None:
+    rows = [
+        {"id": f"q{n}", "system": name, "f1": n % 2, "\ud800": 1}
+        for n in range(4)
+        for name in ("\x1b[31mred", "b\u202e")
+    ]
+    done = call(written("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows)), "-o", "all.json", "--csv", "a.csv")
+    assert done.exit_code == 0, done.output
+    assert "<U+001B>[31mred" in done.stdout
+    assert "b<U+202E>" in done.stderr
+    assert not {"\x1b", "\u202e", "\ud800"} & set(done.output)
+    assert "b\\u202e" in json.dumps(json.loads(Path("all.json").read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("margin", ["f1=high", "much"])

@@ -6,6 +6,7 @@ import math
 import re
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ _WIDTH = 100
 _LONGEST_NAME = 30
 _LONGEST_IN_PAIR = 17
 _MOST_LISTED = 5
+_MOST_REASONS = 12
 _HELD = re.compile(r"p [<=] |\d items|\[[^ ]+, [^ ]+\]")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -85,12 +87,13 @@ def compare(files: tuple[str, ...], as_: tuple[str, ...], measures: tuple[str, .
     ):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(made(compared), encoding="utf-8", newline="")
+            path.write_text(made(compared), encoding="utf-8", errors="backslashreplace", newline="")
             show.say(f"wrote {path}")
     if json_:
         click.echo(exports.comparison_json(compared), nl=False)
     else:
-        show.lines(lines_of(compared))
+        show.lines(map(_shown, lines_of(compared)))
+    _say_unscored(compared)
     _say_drawn(compared)
     sys.exit(0 if compared.fits else 1)
 
@@ -110,25 +113,46 @@ def _margins(given: Sequence[str]) -> tuple[tuple[str, float], ...]:
     return tuple(found)
 
 
+def _say(message: str) -> None:
+    show.say(_shown(message))
+
+
+def _shown(line: str) -> str:
+    """A line for a terminal: characters of the data that could turn or hide it are shown by their numbers."""
+    return "".join(f"<U+{ord(one):04X}>" if unicodedata.category(one)[0] == "C" else one for one in line)
+
+
 def _say_read(compared: Compared) -> None:
     for source in compared.sources:
         systems = ", ".join(source.systems) or "no system"
-        show.say(f"{source.file}: {source.kind}, {source.rows} rows, {len(source.rejected)} rejected; {systems}")
+        _say(f"{source.file}: {source.kind}, {source.rows} rows, {len(source.rejected)} rejected; {systems}")
         for reject in source.rejected[:_MOST_LISTED]:
-            show.say(f"  row {reject.line} rejected: {reject.reason}")
+            _say(f"  row {reject.line} rejected: {reject.reason}")
         if len(source.rejected) > _MOST_LISTED:
-            show.say(f"  and {len(source.rejected) - _MOST_LISTED} more; --json lists all")
+            _say(f"  and {len(source.rejected) - _MOST_LISTED} more; --json lists all")
         for note in source.notes:
-            show.say(f"  {note}")
+            _say(f"  {note}")
     for note in (*compared.notes, *compared.comparison.notes):
-        show.say(note)
+        _say(note)
+
+
+def _say_unscored(compared: Compared) -> None:
+    """A line a system and reason, with the measures that have the same count of it."""
+    found: dict[tuple[str, str, int], list[str]] = {}
+    for one in compared.unscored:
+        found.setdefault((one.system, one.reason, one.n), []).append(one.measure)
+    rows = sorted(found.items(), key=lambda pair: (pair[0][0], -pair[0][2], pair[0][1]))
+    for (system, reason, n), measures in rows[:_MOST_REASONS]:
+        _say(f"{system}: {n:,} unscored ({', '.join(measures)}): {reason}")
+    if len(rows) > _MOST_REASONS:
+        _say(f"and {len(rows) - _MOST_REASONS} more reasons; --json lists all")
 
 
 def _say_drawn(compared: Compared) -> None:
     options = compared.comparison.options
     judges = sorted({judge for measure in compared.comparison.measures for judge in measure.judges})
-    show.say(f"judged by: {'; '.join(judges)}")
-    show.say(
+    _say(f"judged by: {'; '.join(judges)}")
+    _say(
         f"paired by item; {100 * options.level:.4g}% bootstrap intervals of {options.resamples} resamples; up to "
         f"{options.permutations} permutations, p adjusted by {options.adjust}; seed {options.seed}"
     )

@@ -26,9 +26,10 @@ class Repair:
 class Statement:
     """One value that a source states of something: the words stand at ``citation``.
 
-    ``subject`` and ``measure`` are words of the source ("Japan", "GDP"), ``value`` is the number in ``unit`` with its
-    scale worked out (500 million: 500000000.0), ``written`` as the source has it. ``as_of`` is the day, month or year
-    (ISO 8601) that it holds for, the source's own date where it does not say; empty where neither is known.
+    ``subject`` are the names beside it, ``measure`` what is measured ("deaths"), empty where neither is known.
+    ``value`` is the number in ``unit`` with its scale worked out (500 million: 500000000.0), ``written`` as the source
+    has it. ``as_of`` is the day, month or year (ISO 8601) that it holds for, the source's own date where it does not
+    say; empty where neither is known.
     """
 
     subject: str

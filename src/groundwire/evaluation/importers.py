@@ -26,7 +26,7 @@ from groundwire.core.errors import UnreadableInput, UsageError
 from groundwire.core.types import Item, Judgement, Outcome
 from groundwire.evaluation.items import NAMES, item_of
 from groundwire.evaluation.result_rows import COSTS, Fields, Given, Kind, ResultRow, read_rows
-from groundwire.evaluation.rows import RejectedRow, RowError
+from groundwire.evaluation.rows import RejectedRow, RowError, whole
 from groundwire.evaluation.trec import Grades, Ranking, kind_of_lines, read_qrels, read_run
 
 FEWER_IS_BETTER: Mapping[str, frozenset[str]] = {
@@ -185,7 +185,7 @@ def _take(found: _Found, row: Fields, *, values: Mapping[str, Given], kind: Kind
     """
     item = _item(row, how)
     identity = item.id if item else _plain_id(row, how)
-    system = (item.system if item else _name(row, how, "system")) or how.system
+    system = (item.system if item else whole(_name(row, how, "system"), "system")) or how.system
     if item is not None:
         found.items.append(Item(identity, item.question, item.contexts, item.answer, item.reference, system))
     if not _name(row, how, "id"):
@@ -229,7 +229,7 @@ def _plain_id(row: Fields, how: Reading) -> str:
             f"there is neither an id nor a question, by one of which rows are joined; they stand under: "
             f"{', '.join(_names(how, 'id'))}, {', '.join(_names(how, 'question'))}"
         )
-    return found
+    return whole(found, "id")
 
 
 def _names(how: Reading, name: str) -> tuple[str, ...]:
@@ -311,9 +311,9 @@ def _own_judgement(row: Fields, system: str) -> Judgement:
     if value is None and outcome in ("read", "recovered"):
         outcome = "unreadable"
     return Judgement(
-        item_id=str(row["item_id"]),
-        system=str(row.get("system") or "") or system,
-        rubric=str(row["rubric"]),
+        item_id=whole(str(row["item_id"]), "item_id"),
+        system=whole(str(row.get("system") or ""), "system") or system,
+        rubric=whole(str(row["rubric"]), "rubric"),
         value=value,
         outcome=outcome,  # type: ignore[arg-type]  # one of them, as was just seen
         judge=str(row.get("judge") or "") or GIVEN,

@@ -12,7 +12,7 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,6 +31,14 @@ _DELIMITERS = ",;\t"
 _OLD_RAGAS = {"ground_truth", "ground_truths"}
 _RAGAS = {"user_input", "retrieved_contexts", "response"}
 _RAGCHECKER = {"query_id", "query", "gt_answer", "response", "retrieved_context", "system", "cluster", *COSTS}
+_OF_ANSWER = {"precision", "f1", "hallucination", "self_knowledge", "faithfulness"}
+_OF_REFERENCE = {"recall", "f1", "claim_recall", "context_precision", "context_utilization"}
+_OF_BOTH = {"noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant"}
+_NO_CLAIMS = (
+    ("response_claims", _OF_ANSWER | _OF_BOTH, "the answer has no claims, for which RAGChecker writes 0"),
+    ("gt_answer_claims", _OF_REFERENCE | _OF_BOTH, "the reference has no claims, for which RAGChecker writes 0"),
+)
+"""Where a list of claims is empty, the zeros of these measures are made up."""
 _TEST_CASES = ("test_cases", "test_results")
 _LOOKUP = "test_cases_lookup_map"
 _DEEPEVAL_COSTS = {
@@ -89,12 +97,12 @@ def read_rows(text: str, *, name: str) -> Rows:
     if whole is not None:
         kind, found = _of_json(whole, name)
         numbered, rejects = _objects(found)
-    elif start == "{":
-        numbered, rejects = _of_lines(text)
-        kind = _kind_of([row for _, row in numbered])
     else:
-        numbered, rejects = _of_table(text, name)
+        numbered, rejects = _of_lines(text) if start in ("{", "[") else _of_table(text, name)
         kind = _kind_of([row for _, row in numbered])
+    if start in ("{", "[") and rejects and not numbered:
+        why = f"row {rejects[0].line}: {rejects[0].reason}"
+        raise UnreadableInput(f"{name} is neither one JSON value nor one JSON object a line; {why}")
     if not numbered and not rejects:
         raise UnreadableInput(f"{name} holds no rows. It should have one JSON object a line, or be a table (CSV)")
     return Rows(kind, tuple(_row(kind, number, row) for number, row in numbered), tuple(rejects))
@@ -223,13 +231,20 @@ def _row(kind: Kind, number: int, row: Fields) -> ResultRow:
     metrics = row.get("metrics")
     if kind == "RAGChecker" and isinstance(metrics, dict):
         fields = {name: value for name, value in row.items() if name in _RAGCHECKER}
-        return ResultRow(number, fields, {name: Given(value) for name, value in metrics.items()})
+        given = {name: Given(value) for name, value in metrics.items()}
+        return ResultRow(number, fields, given | dict(_made_up(row, given)))
     listed = {
         name: _listed(text)
         for name in (*NAMES["contexts"], "ground_truths")
         if isinstance(text := row.get(name), str) and text.lstrip().startswith("[")
     }
     return ResultRow(number, {**row, **listed})
+
+
+def _made_up(row: Fields, given: Mapping[str, Given]) -> Iterator[tuple[str, Given]]:
+    for claims, measures, why in _NO_CLAIMS:
+        if row.get(claims) == []:
+            yield from ((name, Given(None, error=why)) for name in given if name in measures)
 
 
 def _of_test_case(number: int, case: Fields) -> ResultRow:

@@ -1,8 +1,8 @@
 """TREC runs and qrels: rankings and grades read line by line, and the values of every query.
 
-A run has six columns: query, Q0, document, rank, value, tag. Its order is that of the values, larger first; where they
-are equal, of the document ids, larger first, and never that of the rank column: so trec_eval orders them. Qrels have
-four: query, iteration, document, grade. A grade of 0 or less is not relevant.
+A run has six columns: query, Q0, document, rank, value, tag; what follows is passed over. Its order is that of the
+values, larger first; where they are equal, of the document ids, larger first, and never that of the rank column: so
+trec_eval orders them. Qrels have four: query, iteration, document, grade. A grade of 0 or less is not relevant.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def kind_of_lines(text: str) -> Literal["TREC run", "TREC qrels"] | None:
 
 
 def _kind_of(columns: Sequence[str]) -> Literal["TREC run", "TREC qrels"] | None:
-    if len(columns) == 6 and columns[1].upper() == "Q0" and _value(columns[4]) is not None:
+    if len(columns) >= 6 and columns[1].upper() == "Q0" and _value(columns[4]) is not None:
         return "TREC run"
     return "TREC qrels" if len(columns) == 4 and _WHOLE.fullmatch(columns[3]) else None
 
@@ -65,11 +65,11 @@ def read_run(text: str) -> TrecFile:
         if not columns:
             continue
         rows += 1
-        value = _value(columns[4]) if len(columns) == 6 else None
+        value = _value(columns[4]) if len(columns) >= 6 else None
         if value is None:
             rejects.append(RejectedRow(number, "the line is not: query, Q0, document, rank, value, tag"))
             continue
-        query, _, document, _, _, tag = columns
+        query, _, document, _, _, tag = columns[:6]
         ranked = values.setdefault((tag, query), {})
         if document in ranked:
             rejects.append(RejectedRow(number, f"query {query} ranks document {document} twice"))

@@ -23,7 +23,7 @@ from groundwire.flow.registry import embedder as embedder_named
 from groundwire.flow.results import Results, SourceFile, read_result_files
 from groundwire.flow.settings import Settings
 
-__all__ = ["ComparePlan", "Compared", "CostOf", "SourceFile", "compare_files", "compare_results"]
+__all__ = ["ComparePlan", "Compared", "CostOf", "SourceFile", "UnscoredOf", "compare_files", "compare_results"]
 
 _WORDS = {"question": "a question", "contexts": "contexts", "answer": "an answer", "reference": "a reference"}
 _PLACES = {rubric.name: place for place, rubric in enumerate(CCRS)}
@@ -54,6 +54,16 @@ class CostOf:
     mean: float
     n: int
     answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnscoredOf:
+    """How many items of a system are unscored under a measure, and why."""
+
+    measure: str
+    system: str
+    reason: str
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,14 @@ class Compared:
         """Whether all rows were taken, every system has every item once, and no value looks off its scale."""
         rejected = any(source.rejected for source in self.sources)
         return not rejected and not self.comparison.mismatches and not any(scale.note for scale in self.scales)
+
+    @property
+    def unscored(self) -> tuple[UnscoredOf, ...]:
+        """What has no value, by measure, system and reason."""
+        counted = Counter(
+            (one.rubric, one.system, one.reason or one.outcome) for one in self.judgements if one.value is None
+        )
+        return tuple(UnscoredOf(*key, n) for key, n in counted.items())
 
     @property
     def mean_costs(self) -> tuple[CostOf, ...]:
@@ -155,7 +173,7 @@ def compare_results(
         lengths=lengths,
         clusters=clusters,
         notes=tuple(filter(None, (*results.notes, *left_out, *lower, without_lengths, without_clusters,
-                                  *_twice(results), *_abstained(judgements)))),
+                                  *_twice(results)))),
         scales=found_scales,
     )  # fmt: skip
 
@@ -273,16 +291,3 @@ def _twice(results: Results) -> list[str]:
     one = results.copies[0]
     which = f"{len(results.copies)} answers stand under an id that was there before, as '{one.id}' of '{one.system}'"
     return [f"{which}; they count once where their values are the same, and not at all where they differ"]
-
-
-def _abstained(judgements: Sequence[Judgement]) -> list[str]:
-    silent: dict[str, set[str]] = {}
-    asked: dict[str, set[str]] = {}
-    for one in judgements:
-        asked.setdefault(one.system, set()).add(one.item_id)
-        if one.outcome == "abstained":
-            silent.setdefault(one.system, set()).add(one.item_id)
-    return [
-        f"'{system}' abstained on {len(found)} of {len(asked[system])} items, which are unscored"
-        for system, found in sorted(silent.items())
-    ]

@@ -36,6 +36,7 @@ def comparison_json(compared: Compared) -> str:
         "measures": [{**_plain_measure(one), "scale": scales.get(one.measure)} for one in comparison.measures],
         "mismatches": comparison.mismatches,
         "options": comparison.options,
+        "unscored": compared.unscored,
         "costs": compared.mean_costs,
         "scales": compared.scales,
         "sources": compared.sources,

@@ -190,14 +190,10 @@ def _notes(article: Article, work: _Work, independence: Independence) -> tuple[s
 
 
 def _uncited(article: Article, kept: Sequence[ScoredSource]) -> tuple[str, ...]:
-    """The sources that were kept and are not cited."""
+    """The sources that were kept and are not cited, with their ratings."""
     listed = {source.document_id for source in article.sources}
     return tuple(
-        source.source.document.name if source.relevance is None else _rated(source.relevance, source.source.document)
+        f"{source.source.document.name} ({'–' if source.relevance is None else format(source.relevance, '.0f')})"
         for source in kept
         if source.source.document.id not in listed
     )
-
-
-def _rated(relevance: float, document: Document) -> str:
-    return f"rated {relevance:.0f} but not cited: {document.name}"

@@ -50,6 +50,7 @@ _PART_OF = re.compile(
     re.IGNORECASE,
 )
 _SINCE = re.compile(r"(?:\b(?:since|until|till|by|before|after|than|from)|[自从较比])\s?$", re.IGNORECASE)
+_WHEN = re.compile(r",?\s(?:when|in which)\b|[年月日]?[,，]?(?:当时|当年)")
 _SINCE_AFTER = re.compile(r"^(?:以来|以前|之前|之后|以后|同期|底前|前)")
 _SAID = re.compile(
     r"\b(?:said|says|told|according|reported|announced|added)\b|表示|指出|宣布|统计|公布|说", re.IGNORECASE
@@ -161,7 +162,7 @@ def _facts(document: Document, sentence: str, *, start: int, part: Part) -> Iter
         citation = Citation(0, document.id, start, start + len(sentence), sentence, part=part)
         old = time.day if time.day and not is_news(time.day, document) else document.published
         statement = Statement(
-            ", ".join(names), measure or " ".join(sorted(words)), float(quantity.value) * (sign or 1),
+            ", ".join(names), measure, float(quantity.value) * (sign or 1),
             "%" if quantity.kind == "percent" else quantity.unit, quantity.text, _written_time(time.period, old),
             citation,
         )  # fmt: skip
@@ -328,7 +329,9 @@ def _sides(words: Sequence[str]) -> set[int]:
 
 def _time_of(quantity: Quantity, flat: str, *, dates: Sequence[DateMention]) -> When:
     """The period that a number is of, or else the day that stands nearest; neither where the sentence says none."""
-    usable = [mention for mention in dates if mention.start and mention.end and not _bounds(mention, flat)]
+    usable = [
+        mention for mention in dates if mention.start and mention.end and not _bounds(mention, flat, quantity=quantity)
+    ]
     usable.sort(key=lambda mention: _apart(mention, quantity, flat))
     days = [mention.start for mention in usable if mention.granularity == "day"]
     for mention in usable:
@@ -338,8 +341,11 @@ def _time_of(quantity: Quantity, flat: str, *, dates: Sequence[DateMention]) -> 
     return When(None, days[0] if days else None)
 
 
-def _bounds(mention: DateMention, flat: str) -> bool:
-    """Whether a date only says since or until when."""
+def _bounds(mention: DateMention, flat: str, *, quantity: Quantity) -> bool:
+    """Whether a date only says since or until when; what is told of then has its time ("since 1986, when 37 died")."""
+    told = _WHEN.match(flat[mention.span.end :])
+    if told is not None and quantity.span.start >= mention.span.end:
+        return False
     before = flat[max(0, mention.span.start - 8) : mention.span.start]
     behind = flat[mention.span.end : mention.span.end + 3]
     return _SINCE.search(before) is not None or _SINCE_AFTER.match(behind) is not None

@@ -116,6 +116,7 @@ def test_our_own_judgements_come_back_as_they_were_saved() -> None:
         ({"value": "high"}, "the value is 'high', neither a number nor null"),
         ({"item_id": ""}, "there is no item_id or no rubric"),
         ({"rubric": None}, "there is no item_id or no rubric"),
+        ({"rubric": "\ud800"}, "half a surrogate pair at character 0 of rubric"),
     ],
 )
 def test_a_judgement_that_is_none_is_rejected_with_its_line(changed: dict, why: str) -> None:
@@ -185,6 +186,8 @@ def test_fields_under_names_of_their_own_are_mapped_and_a_name_that_is_not_there
     [
         ({"f1": 1}, "neither an id nor a question"),
         ({"id": "1", "question": "q", "answer": ["a"], "f1": 1}, "the answer is a list, not a text"),
+        ({"id": "\ud800", "f1": 1}, "half a surrogate pair at character 0 of id"),
+        ({"id": "1", "system": "\ud800", "f1": 1}, "half a surrogate pair at character 0 of system"),
         ({"question": "q", "answer": "a", "system": "x", "model": "y", "f1": 1}, "both hold the system and differ"),
     ],
 )

@@ -54,6 +54,9 @@ def test_columns_that_pandas_wrote_become_rows_with_gaps_as_none() -> None:
         ("plain prose without a head", "neither JSON, nor a table"),
         ("id,f1\n", "holds no rows"),
         ('{"columns": ["a", "b"], "data": [[1]]}', "2 columns, but not every row"),
+        ('[{"id": "1", "f1": 1}, {"id"', "neither one JSON value nor one JSON object a line; row 1: "),
+        ('{"results": [\n{"query_id": "1",\n', "neither one JSON value nor one JSON object a line; row 1: not JSON"),
+        ("[1, 2]", "row 1: the row is a text, not an object"),
     ],
 )
 def test_a_file_without_rows_is_refused_by_name(text: str, why: str) -> None:
@@ -162,3 +165,22 @@ def test_ragchecker_keeps_its_metrics_apart_from_the_fields() -> None:
 
     assert sorted(row.fields) == ["gt_answer", "query", "query_id", "response", "retrieved_context"]
     assert row.given["f1"].value == "0.25"
+
+
+def test_zeros_that_ragchecker_makes_up_where_there_are_no_claims_are_no_values() -> None:
+    def metrics_of(**claims: list) -> dict[str, object]:
+        names = ("precision", "recall", "f1", "claim_recall", "noise_sensitivity_in_relevant", "faithfulness", "own")
+        result = {"query_id": "0", "query": "q", "gt_answer": "a", "response": "b", "metrics": dict.fromkeys(names, 0)}
+        return {
+            name: one.value for name, one in rows_of(json.dumps({"results": [result | claims]})).taken[0].given.items()
+        }
+
+    assert set(metrics_of(response_claims=[["a", "b", "c"]]).values()) == {"0"}
+    silent = metrics_of(response_claims=[])
+    assert {name for name, value in silent.items() if value is None} == {
+        "precision", "f1", "noise_sensitivity_in_relevant", "faithfulness",
+    }  # fmt: skip
+    empty = metrics_of(gt_answer_claims=[])
+    assert {name for name, value in empty.items() if value is None} == {
+        "recall", "f1", "claim_recall", "noise_sensitivity_in_relevant",
+    }  # fmt: skip

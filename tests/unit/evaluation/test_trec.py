@@ -43,7 +43,7 @@ def test_values_are_those_that_trec_eval_prints() -> None:
     assert {(one.item_id, one.rubric): one.value for one in found} == pytest.approx(wanted, abs=5e-5)
 
 
-RUN = "q1 Q0 d1 1 0.9 bm25\nq1 Q0 d2 2 0.8 bm25\n\nq2 Q0 d9 1 3 bm25\n"
+RUN = "q1 Q0 d1 1 0.9 bm25 and more\nq1 Q0 d2 2 0.8 bm25\n\nq2 Q0 d9 1 3 bm25\n"
 QRELS = "q1 0 d2 2\nq1 0 d1 0\nq1 0 d3 1\nq3 0 d1 1\n"
 
 

@@ -171,7 +171,8 @@ def test_prices_are_means_over_the_answers_that_say_one() -> None:
 def test_refusals_are_counted_and_never_zero() -> None:
     quiet = [{**row, "answer": "The archive does not say."} if n < 2 else row for n, row in enumerate(rows(8))]
     found = compared(write("a.jsonl", rows(8)), write("b.jsonl", quiet))
-    assert "'b' abstained on 2 of 8 items, which are unscored" in found.notes
+    refused = "the answer is a refusal, and the reference holds an answer"
+    assert [(one.system, one.reason, one.n) for one in found.unscored] == [("b", refused, 2)] * 5
     coverage = {one.system: one.coverage for one in found.comparison.measures[0].standings}
     assert (coverage["b"].unscored, coverage["b"].scored, found.fits) == (2, 6, True)
 

@@ -41,8 +41,8 @@ def test_json_holds_everything_and_null_for_what_is_no_number() -> None:
     found = table(lower_is_better=frozenset({"steps"}))
     facts = json.loads(comparison_json(found))
 
-    assert list(facts) == ["groundwire", "systems", "verdicts", "measures", "mismatches", "options", "costs", "scales",
-                           "sources", "notes", "fits"]  # fmt: skip
+    assert list(facts) == ["groundwire", "systems", "verdicts", "measures", "mismatches", "options", "unscored",
+                           "costs", "scales", "sources", "notes", "fits"]  # fmt: skip
     f1, steps = facts["measures"]
     assert f1["pairs"][0]["words"] == facts["verdicts"][0] == found.comparison.measures[0].pairs[0].words
     assert (f1["scale"], len(f1["ties"]["rates"]), f1["pairs"][2]["decision"]) == ("0 to 1", 3, "equivalent")

@@ -1,5 +1,6 @@
 """Several result files read together: names of systems, ids, groups, and what is refused."""
 
+import gc
 import json
 from pathlib import Path
 
@@ -173,3 +174,18 @@ def test_the_order_of_the_files_does_not_matter() -> None:
     files = [write(f"{name}.jsonl", answers("1", "2", f1=1)) for name in "abc"]
     assert read_result_files(files) == read_result_files(files[::-1])
     assert len(read_result_files(files).sources[0].sha256) == 64
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_search_for_cycles_is_left_as_it_was(enabled: bool) -> None:
+    file = write("a.jsonl", answers("1"))
+    before = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        read_result_files([file])
+        assert gc.isenabled() is enabled
+        with pytest.raises(UnreadableInput):
+            read_result_files([file, "absent.jsonl"])
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
