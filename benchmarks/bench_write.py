@@ -7,7 +7,8 @@ The archive holds all 500 stories. Every system gets the same limits (sources, w
 facts of how far the article holds them (``fact_coverage.py``, fitted on people's labels of other subtopics). Citation
 precision and recall are those of the sentence that holds a fact best, where its coverage is .5 or more: its citations
 against the stories that hold the fact; F1 is the mean over covered facts, 0 for a fact whose sentence cites nothing.
-Claims supported by our own gates (for all systems: the model is not asked) stand beside them. Topics are the unit of the intervals, and differences are paired.
+Claims supported by our own gates stand beside them (for all systems; the model is not asked). Topics are the unit of
+the intervals, and differences are paired.
 
 Every call is kept in a ledger in the user's cache, and every article that is done: the script can be stopped, and goes
 on where it was. Seconds are those of one thread on a machine with other work.

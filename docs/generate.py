@@ -16,6 +16,10 @@ from groundwire.flow.settings import PREFIX, Settings, names, value_of
 REFERENCE = Path(__file__).resolve().parent / "reference"
 
 ABOUT: Mapping[str, str] = {
+    "answer.form": "of an answer by a model: `sentences`, or `short`: a name, a number, a date, yes or no",
+    "answer.language": "of an answer: `en`, `zh-TW` or `zh-CN`; empty: that of the question",
+    "answer.least_coverage": "without a model: the share of the question's words that a sentence must hold, 0 to 1",
+    "answer.model": "who answers: `llama:NAME` or `http:NAME`; empty: sentences of the archive word for word",
     "archive": "the folder of the archive",
     "embedder": "`local:e5-small`, `local:minilm` or `hash:DIM` (for tests)",
     "index.commit_sentences": "sentences a commit; what a kill can cost at most",
@@ -60,6 +64,8 @@ ABOUT: Mapping[str, str] = {
     "search.shape": "what hits become: `sentences`, `passages`, `windows`, `sifted` or `diverse`",
     "search.threshold": "standard deviations above the mean of the passages' sentences, in the shape `sifted`",
     "threads": "of a local embedder; as many as the machine has idle cores",
+    "systems": "what `groundwire run` compares: `[systems.NAME]` with the keys `search`, `pack` and `answer` of its "
+    'own, such as `search.preset = "best"`',
     "traffic.at_first": "calls in flight at the beginning of a run",
     "traffic.at_once": "the most calls in flight",
     "traffic.attempts": "how often a call is tried while the model is busy",

@@ -311,6 +311,7 @@ class StubServer:
         *,
         paths: Mapping[str, object] | None = None,
         certificate: Path | None = None,
+        port: int = 0,
     ) -> None:
         self.script = list(script) or [ok()]
         self.paths = dict(paths or {})
@@ -318,7 +319,7 @@ class StubServer:
         self.others: list[Call] = []
         self.released = threading.Event()
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._server = _Server(("127.0.0.1", port), self._handler())
         self._scheme = "http"
         if certificate is not None:
             self._scheme = "https"

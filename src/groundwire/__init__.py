@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Verdict,
     )
     from groundwire.evaluation.judge import BuiltinJudge
+    from groundwire.flow.answering import answer
     from groundwire.flow.archives import Making, open_archive
     from groundwire.flow.checking import verify_article as verify
     from groundwire.flow.pipeline import write_article
@@ -56,6 +57,7 @@ __all__ = [
     "Sentence",
     "Settings",
     "Verdict",
+    "answer",
     "embedder",
     "find_copies",
     "keep",
@@ -89,6 +91,7 @@ _HOMES = {
     "Sentence": "core.types",
     "Settings": "flow.settings",
     "Verdict": "core.types",
+    "answer": "flow.answering",
     "embedder": "flow.registry",
     "find_copies": "retrieval.copies",
     "keep": "writing.score",

@@ -13,6 +13,7 @@ from groundwire.cli.main import main
 from groundwire.cli.runs import RunOptions, recording_of, run_options, runs
 from groundwire.cli.upkeep import settings_of
 from groundwire.core.errors import CannotDo, GroundwireError, UsageError
+from groundwire.core.language import Usage
 from groundwire.flow.answers import RunOverBudget
 from groundwire.flow.ledger import Ledger
 from groundwire.flow.pace import Limits
@@ -243,3 +244,70 @@ def test_a_budget_below_nothing_is_refused(world: World) -> None:
 def test_without_a_ledger_nothing_is_made(world: World, words: list[str]) -> None:
     assert isinstance(raised(world("runs", *words)), CannotDo)
     assert not Path("groundwire.ledger").exists()
+
+
+def run_ids() -> list[str]:
+    with Ledger("groundwire.ledger") as ledger:
+        return [row.id for row in ledger.runs()]
+
+
+def test_old_runs_are_pruned_and_those_that_stay_can_still_be_replayed(world: World) -> None:
+    for count in ("2", "3", "4"):
+        world("write", count)
+    first, second, last = run_ids()
+    size = Path("groundwire.ledger").stat().st_size
+
+    tried = world("runs", "prune", "--keep", "1", "--dry-run")
+    assert (tried.exit_code, run_ids()) == (0, [first, second, last])
+    assert "2 runs would go with 0 calls, 3 of dropped runs stay for others; 1 runs stay; a dry run" in tried.stderr
+    assert Path("groundwire.ledger").stat().st_size == size
+
+    done = world("runs", "prune", "--keep", "1", "--json")
+    assert done.exit_code == 0
+    assert [row["run"] for row in json.loads(done.stdout)] == [first, second]
+    assert "2 runs went with 0 calls, 3 of dropped runs stay for others; 1 runs stay; the file is" in done.stderr
+    assert run_ids() == [last]
+    calls = len(world.model.calls)
+    assert world("runs", "replay", "last").exit_code == 0
+    assert len(world.model.calls) == calls
+
+    nothing = world("runs", "prune", "--older-than", "1")
+    assert (nothing.exit_code, run_ids()) == (0, [last])
+    assert "0 runs went with 0 calls, 3 of dropped runs stay for others; 1 runs stay" in nothing.stderr
+    assert "1 runs went with 4 calls; 0 runs stay" in world("runs", "prune", "--older-than", "0").stderr
+    assert run_ids() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "say which runs go: --older-than DAYS, --keep N, or both"),
+        (("--keep", "-1"), "-1"),
+        (("--older-than", "-0.5"), "-0.5"),
+        (("--older-than", "nan"), "nan"),
+        (("--older-than", "99999999"), "99999999"),
+    ],
+)
+def test_pruning_without_a_measure_is_refused(world: World, words: tuple[str, ...], said: str) -> None:
+    world("write", "1")
+
+    done = world("runs", "prune", *words)
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert len(run_ids()) == 1
+
+
+def test_pruning_without_a_ledger_is_said(world: World) -> None:
+    assert "there is no ledger groundwire.ledger" in str(raised(world("runs", "prune", "--keep", "3")))
+
+
+def test_what_was_estimated_is_said_in_the_bill(world: World) -> None:
+    cut = busy("the stream was cut")
+    cut.spent = Usage(40, 2, estimated=True)
+    world.model = Fake(script={"question 0": [cut, "yes"]})
+
+    done = world("write", "1")
+
+    assert "1 calls answered, 1 failed; 47 tokens in, 5 out (42 of them estimated), 0.0001675 USD" in done.stderr
+    assert "tokens     47 in (0 cached), 5 out (42 of them estimated)" in world("runs", "show", "last").stdout

@@ -80,6 +80,30 @@ def test_an_unknown_prompt_and_a_missing_folder_are_refused(folder: Path) -> Non
         call("list", "--folder", folder / "none")
 
 
+def test_a_file_that_takes_nothings_place_is_said(folder: Path) -> None:
+    quiet = call("list", "--folder", folder)
+    (folder / "ratings.en.md").write_text("x", encoding="utf-8")
+    listed = call("list", "--folder", folder)
+
+    assert "takes no" not in quiet.stderr
+    assert f"{folder}/ratings.en.md takes no instruction's place" in listed.stderr
+    assert listed.stdout == quiet.stdout
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", names())
+def test_a_copy_of_any_prompt_takes_its_place(name: str, language: str, tmp_path: Path) -> None:
+    ours = load(name, language)
+    (tmp_path / f"{name}.{language}.md").write_text(ours.text.rstrip("\n") + "\nMine too.\n", encoding="utf-8")
+
+    used = load(name, language, folder=tmp_path)
+    differs = call("diff", name, "--language", language, "--folder", tmp_path)
+
+    assert used.fingerprint != ours.fingerprint
+    assert differs.exit_code == 1
+    assert "+Mine too." in differs.stdout.splitlines()
+
+
 def test_the_group_says_what_its_commands_do() -> None:
     assert isinstance(prompts, click.Group)
     assert {"list", "show", "diff"} == set(prompts.commands)

@@ -116,28 +116,35 @@ class LlamaModel:
         before = self._tokens(prompt, special=True, deadline=deadline)
         wanted = self._tokens(text, special=False, deadline=deadline)
         so_far = [token for token, _ in before]
-        tokens = []
+        tokens, kept = [], []
         for token, piece in wanted:
-            tokens.append(ReplyToken(piece, self._logprob(token, so_far, deadline=deadline)))
+            logprob, cached = self._logprob(token, so_far, deadline=deadline)
+            tokens.append(ReplyToken(piece, logprob))
+            kept.append(cached)
             so_far.append(token)
-        return Reply(text, "stop", Usage(len(so_far) - 1, len(wanted)), tuple(tokens), model=self.id)
+        # Only at the first token: what the later ones find read, this very call has read.
+        usage = Usage(len(so_far) - 1, len(wanted), kept[0] if kept else 0)
+        return Reply(text, "stop", usage, tuple(tokens), model=self.id)
 
-    def _logprob(self, token: int, before: Sequence[int], *, deadline: float) -> float:
-        """The natural log-probability of a token after others.
+    def _logprob(self, token: int, before: Sequence[int], *, deadline: float) -> tuple[float, int]:
+        """The natural log-probability of a token after others, and how many of those had been read before.
 
         The engine reports no token that ends inside a character. Such a one is looked for among the likeliest ones of
         its place instead, wider and wider, while a plain letter is made to come next.
         """
+        kept: int | None = None
         for listed in (1, _LISTED, self._vocabulary(deadline=deadline)):
             forced = token if listed == 1 else self._tokens("a", special=False, deadline=deadline)[0][0]
             body = {
                 "prompt": list(before), "n_predict": 1, "temperature": 0, "cache_prompt": True,
                 "n_probs": listed, "logit_bias": [[forced, _FORCED]],
             }  # fmt: skip
-            for place in self._ask("POST", "/completion", body, deadline=deadline).get("completion_probabilities", ()):
+            answer = self._ask("POST", "/completion", body, deadline=deadline)
+            kept = _kept(answer) if kept is None else kept
+            for place in answer.get("completion_probabilities", ()):
                 for given in (place, *place["top_logprobs"]):
                     if given["id"] == token:
-                        return float(given["logprob"])
+                        return float(given["logprob"]), kept
         raise ModelError(f"{self.id} did not say how likely token {token} is")
 
     def _vocabulary(self, *, deadline: float) -> int:
@@ -243,6 +250,11 @@ def _reply(found: Mapping[str, Any], name: str) -> Reply:
         thinking=message.get("reasoning_content") or "",
         model=name,
     )
+
+
+def _kept(answer: Mapping[str, Any]) -> int:
+    """How many tokens of a prompt the engine did not have to read again."""
+    return int((answer.get("timings") or {}).get("cache_n", 0))
 
 
 def _token(given: Mapping[str, Any]) -> ReplyToken:

@@ -6,16 +6,25 @@ import json
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from groundwire.backends import remote_faults as faults
 from groundwire.backends.remote_profile import Profile
 from groundwire.backends.remote_reach import require_listening
-from groundwire.backends.remote_replies import Assembly, Json, chunk_of, events, reply_of
+from groundwire.backends.remote_replies import (
+    Assembly,
+    Json,
+    chunk_of,
+    events,
+    reply_of,
+    tokens_read,
+    usage_of,
+    usage_so_far,
+)
 from groundwire.core.errors import MissingExtra, ModelBusy, ModelError, ModelRefused, UsageError
-from groundwire.core.language import Message, Reply, Request
+from groundwire.core.language import Message, Reply, Request, Usage
 from groundwire.core.secrets import Secret, hide
 
 if TYPE_CHECKING:
@@ -60,6 +69,7 @@ class Caller:
         self._key = key
         self._opening = threading.Lock()
         self._opened: openai.OpenAI | None = None
+        self._nobody: tuple[float, ModelError] | None = None
         self._closing: weakref.finalize[..., Caller] | None = None
 
     def ask(self, address: str, body: Json | None = None, *, timeout_seconds: float) -> Json:
@@ -88,9 +98,10 @@ class Caller:
         """The body of a chat completion; with ``on_text`` it is asked for piece by piece.
 
         Raises:
-            ModelBusy, ModelRefused: as the answer says, or the connection.
+            ModelBusy, ModelRefused: as the answer says, or the connection; what the server took for what came is in it.
         """
         client = self.open()
+        came: list[bytes] = []
 
         def call() -> Json:
             import httpx2
@@ -103,11 +114,18 @@ class Caller:
                 model=str(body["model"]), messages=messages, extra_body=rest, timeout=httpx2.Timeout(timeout_seconds)
             ) as answer:
                 kind = answer.headers.get("content-type", "")
+                parts = _kept(answer.iter_bytes(), came)
                 if on_text is not None and "event-stream" in kind:
-                    return self._assembled(answer.iter_bytes(), on_text)
-                return self._object(b"".join(answer.iter_bytes()).decode("utf-8", "replace"), kind)
+                    return self._assembled(parts, on_text)
+                return self._object(b"".join(parts).decode("utf-8", "replace"), kind)
 
-        return self._exchange(call, timeout_seconds=timeout_seconds)
+        try:
+            return self._exchange(call, timeout_seconds=timeout_seconds)
+        except ModelBusy as fault:
+            fault.spent = usage_so_far(b"".join(came).decode("utf-8", "replace"))
+            raise
+        finally:
+            came.clear()  # a traceback may show what a frame holds, and a server may send a key back
 
     def _assembled(self, parts: Any, on_text: Callable[[str], None]) -> Json:  # noqa: ANN401 - the engine's iterator
         assembly = Assembly(on_text)
@@ -182,9 +200,10 @@ class Caller:
                 f"{self.server.id} needs a key for {self.profile.base_url}: set the environment variable "
                 f"{self.profile.key_variable}, or leave key_variable out of the profile"
             )
+        came = time.monotonic()
         with self._opening:
             if self._opened is None:
-                self._require_listening()
+                self._require_listening(came)
                 self._opened = self._open()
                 self._closing = weakref.finalize(self, self._opened.close)  # for a model that is just dropped
             return self._opened
@@ -196,17 +215,23 @@ class Caller:
                 self._closing()
                 self._opened = self._closing = None
 
-    def _require_listening(self) -> None:
-        """Say that nothing is there before the engine is loaded, which takes longer than finding out."""
+    def _require_listening(self, came: float) -> None:
+        """Say that nothing is there before the engine is loaded, which takes longer than finding out.
+
+        Who came while another was finding out is told the same: they would wait one after the other.
+        """
         host, port = self.profile.address
         seconds = self.profile.connect_seconds
+        if self._nobody is not None and came <= self._nobody[0]:
+            raise _named(self._nobody[1], self.server.id)
         try:
             require_listening(host, port, seconds=seconds)
         except OSError as error:
             fault = faults.of_connection(error, self.server, timeout_seconds=seconds)
         else:
             return
-        raise fault
+        self._nobody = (time.monotonic(), fault)
+        raise _named(fault, self.server.id)
 
     def _open(self) -> openai.OpenAI:
         try:
@@ -244,11 +269,17 @@ def once(
         if on_text is not None:
             on_text(piece)
 
-    answer = caller.chat(body, timeout_seconds=left, on_text=tell if manner.stream else None)
+    try:
+        answer = caller.chat(body, timeout_seconds=left, on_text=tell if manner.stream else None)
+    except ModelBusy as fault:
+        fault.spent = _spent(fault, request)
+        raise
     try:
         reply = reply_of(answer, request)
     except ModelBusy as error:
-        raise _named(error, caller.server.id) from None
+        named = _named(error, caller.server.id)
+        named.spent = usage_of(answer, request)
+        raise named from None
     if not told and reply.text:
         tell(reply.text)
     return reply
@@ -320,9 +351,24 @@ def _schema(text: str) -> object:
         raise UsageError(f"the schema of a request is no JSON: {error}") from None
 
 
+def _kept(parts: Iterator[bytes], came: list[bytes]) -> Iterator[bytes]:
+    """Parts as they come, each kept as well."""
+    for part in parts:
+        came.append(part)
+        yield part
+
+
+def _spent(fault: ModelBusy, request: Request) -> Usage | None:
+    """What a call took that broke off: a server that did not turn it down has read the request, and may bill it."""
+    spent = fault.spent or Usage(0, 0, estimated=True)
+    if not fault.connected or (fault.status and spent.estimated and not spent.output_tokens):
+        return None
+    return replace(spent, input_tokens=tokens_read(request)) if spent.estimated else spent
+
+
 def _named(error: ModelError, name: str) -> ModelError:
     """The same fault with the model's name before it, and nothing behind it."""
     said = str(error) if str(error).startswith(f"{name}: ") else f"{name}: {error}"
     if isinstance(error, ModelBusy):
-        return ModelBusy(said, retry_after=error.retry_after, connected=error.connected)
+        return ModelBusy(said, retry_after=error.retry_after, connected=error.connected, status=error.status)
     return ModelRefused(said, status=error.status if isinstance(error, ModelRefused) else 0)

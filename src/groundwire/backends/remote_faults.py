@@ -20,6 +20,8 @@ MOST_REASON = 300
 """Characters of a server's own words that a message shows."""
 _LATER = frozenset({408, 409, 423, 425, 429, 500, 502, 503, 504, 506, 507, 508, 509, 529})
 _SERVER_FAULTS = range(500, 600)
+_HUNG_UP = (ssl.SSLEOFError, ssl.SSLZeroReturnError)
+"""As a server does that is starting or stopping, whatever its certificate is."""
 _NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
 _NEVER = frozenset({501, 505})
 _UNPAID = ("insufficient_quota", "billing", "credit_balance", "payment")
@@ -72,7 +74,7 @@ def of_answer(answer: Answer, server: Server) -> ModelError:
     reason = reason_of(answer.body, server)
     said = f"{server.id}: HTTP {answer.status} from {server.base_url}" + (f": {reason}" if reason else "")
     if _is_passing(answer.status) and not any(word in words for word in _UNPAID):
-        return ModelBusy(said, retry_after=retry_after(answer.headers))
+        return ModelBusy(said, retry_after=retry_after(answer.headers), status=answer.status)
     return ModelRefused(f"{said.rstrip('.')}. {_advice(answer, reason, server)}", status=answer.status)
 
 
@@ -84,14 +86,18 @@ def of_error(error: Mapping[str, object], server: Server) -> ModelError:
         status = next((status for word, status in _BY_WORD if word in words), 500)
     fault = of_answer(Answer(int(str(status)), {}, json.dumps({"error": dict(error)})), server)
     said = str(fault).replace(f"HTTP {status} from", "HTTP 200 with an error in it from", 1)
-    return ModelBusy(said) if isinstance(fault, ModelBusy) else ModelRefused(said, status=int(str(status)))
+    return (
+        ModelBusy(said, status=fault.status)
+        if isinstance(fault, ModelBusy)
+        else ModelRefused(said, status=int(str(status)))
+    )
 
 
 def of_connection(error: BaseException, server: Server, *, timeout_seconds: float) -> ModelError:
     """The fault that a failed or broken connection stands for."""
     causes = tuple(_causes(error))
     for cause in causes:
-        if isinstance(cause, ssl.SSLError):
+        if isinstance(cause, ssl.SSLError) and not isinstance(cause, _HUNG_UP):
             return ModelRefused(
                 f"{server.id}: no safe connection to {server.base_url}: {clean(str(cause), server)}. Correct http or "
                 f"https in base_url, or name the authority's certificate in the environment variable SSL_CERT_FILE"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groundwire.backends.remote_calls import Caller
-from groundwire.backends.remote_replies import Json
+from groundwire.backends.remote_replies import Json, cached_in
 from groundwire.core.errors import ModelBusy, ModelRefused
 from groundwire.core.language import Message, Reply, ReplyToken, Request, Usage
 
@@ -82,7 +82,8 @@ def _at_once(ask: _Asking, request: Request) -> Reply:
     tokens = tuple(_token(next(iter(place.values()), None)) for place in places)
     if not tokens:
         raise ValueError("no token of the text has a log-probability")
-    return Reply(request.given, "stop", Usage(prefix, len(tokens)), tokens, model=str(answer.get("model") or ""))
+    usage = Usage(prefix, len(tokens), min(prefix, cached_in(answer.get("usage"))))
+    return Reply(request.given, "stop", usage, tokens, model=str(answer.get("model") or ""))
 
 
 def _token(one: Any) -> ReplyToken:  # noqa: ANN401 - whatever the JSON holds
@@ -96,29 +97,35 @@ def _one_by_one(ask: _Asking, request: Request) -> Reply:
     root = ask.caller.profile.root
     prompt = ask(f"{root}/apply-template", {"messages": _turns(request.messages)})["prompt"]
     so_far = [number for number, _ in _tokens(ask, prompt, special=True)]
-    read, tokens = len(so_far), []
+    read, tokens, kept = len(so_far), [], []
     for number, piece in _tokens(ask, request.given, special=False):
-        tokens.append(ReplyToken(piece, _logprob(ask, number, so_far)))
+        logprob, cached = _logprob(ask, number, so_far)
+        tokens.append(ReplyToken(piece, logprob))
+        kept.append(cached)
         so_far.append(number)
-    return Reply(request.given, "stop", Usage(read, len(tokens)), tuple(tokens))
+    # Only at the first token: what the later ones find read, this very call has read.
+    return Reply(request.given, "stop", Usage(read, len(tokens), kept[0] if kept else 0), tuple(tokens))
 
 
-def _logprob(ask: _Asking, number: int, before: Sequence[int]) -> float:
-    """The natural log-probability of a token after others.
+def _logprob(ask: _Asking, number: int, before: Sequence[int]) -> tuple[float, int]:
+    """The natural log-probability of a token after others, and how many of those had been read before.
 
     One that ends inside a character is not reported when it is said: it is looked for among the likeliest ones of its
     place, wider and wider, while a plain letter is said.
     """
+    kept: int | None = None
     for listed in (1, _LISTED, 0):
         forced = number if listed == 1 else _tokens(ask, "a", special=False)[0][0]
         body = {
             "prompt": list(before), "n_predict": 1, "temperature": 0, "cache_prompt": True,
             "n_probs": listed or _vocabulary(ask), "logit_bias": [[forced, _FORCED]],
         }  # fmt: skip
-        for place in ask(f"{ask.caller.profile.root}/completion", body).get("completion_probabilities") or ():
+        answer = ask(f"{ask.caller.profile.root}/completion", body)
+        kept = int((answer.get("timings") or {}).get("cache_n", 0)) if kept is None else kept
+        for place in answer.get("completion_probabilities") or ():
             for one in (place, *place["top_logprobs"]):
                 if one["id"] == number:
-                    return min(0.0, float(one["logprob"]))
+                    return min(0.0, float(one["logprob"])), kept
     raise ValueError(f"token {number} is not among those of its place")
 
 

@@ -21,6 +21,8 @@ _FINISHES: Mapping[str, Finish] = {
 }  # fmt: skip
 _THOUGHT = re.compile(r"(?:\A\s*)?<(think|thinking|thought|reasoning)>(.*?)(?:</\1>\s*|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>\s*", re.IGNORECASE)
+_USAGE = re.compile(r'"usage"\s*:\s*(?=\{)')
+_WRITTEN = re.compile(r'"(?:content|reasoning_content|reasoning)"\s*:\s*"((?:[^"\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*)')
 _TAGS = ("<think>", "<thinking>", "<thought>", "<reasoning>")
 
 
@@ -197,16 +199,51 @@ def _text_of(content: object) -> tuple[str, str]:
     return text, "".join(_text_of(thought)[0] for thought in thoughts)
 
 
+def usage_so_far(came: str) -> Usage | None:
+    """What a server took for an answer of which only this came: as it counted, or else an estimate; None: nothing came.
+
+    An estimate is of the text that came; what the server read is not known from it, and is 0 there.
+    """
+    for place in _USAGE.finditer(came):
+        try:
+            counted = _counted(json.JSONDecoder().raw_decode(came, place.end())[0])
+        except (ValueError, RecursionError):
+            continue
+        if counted is not None:
+            return counted
+    if not came:
+        return None
+    written = "".join(str(json.loads(f'"{found[1]}"', strict=False)) for found in _WRITTEN.finditer(came))
+    return Usage(0, count_tokens(written), estimated=True)
+
+
+def usage_of(body: Json, request: Request) -> Usage:
+    """What a server took for an answer without a reply: as it counted, or what it read, estimated."""
+    return _usage(body.get("usage"), request, "")
+
+
+def tokens_read(request: Request) -> int:
+    """An estimate of what a server reads of a request."""
+    return sum(count_tokens(message.text) for message in request.messages)
+
+
+def cached_in(usage: object) -> int:
+    """How many tokens the server did not have to read again; 0 where it does not say."""
+    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return cached if _is_count(cached) else 0
+
+
 def _usage(usage: object, request: Request, written: str) -> Usage:
     """What the server counted, or else an estimate of ours."""
+    return _counted(usage) or Usage(tokens_read(request), count_tokens(written), estimated=True)
+
+
+def _counted(usage: object) -> Usage | None:
+    """What the server counted; None where it did not."""
     given = usage if isinstance(usage, dict) else {}
     read, made = given.get("prompt_tokens"), given.get("completion_tokens")
-    if not (_is_count(read) and _is_count(made)):
-        return Usage(
-            sum(count_tokens(message.text) for message in request.messages), count_tokens(written), estimated=True
-        )
-    cached = (given.get("prompt_tokens_details") or {}).get("cached_tokens")
-    return Usage(read, made, cached if _is_count(cached) else 0)
+    return Usage(read, made, cached_in(given)) if _is_count(read) and _is_count(made) else None
 
 
 def _is_count(number: object) -> TypeGuard[int]:

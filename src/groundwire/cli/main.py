@@ -14,12 +14,15 @@ from typing import get_args
 import click
 
 from groundwire.cli import life, show
+from groundwire.cli.answering import answer, run_
 from groundwire.cli.compare import compare
 from groundwire.cli.filters import filters, where_of
+from groundwire.cli.judging import judge
 from groundwire.cli.machine import doctor, models
 from groundwire.cli.measure import bench, tune
 from groundwire.cli.people import label, score
 from groundwire.cli.prompts import prompts
+from groundwire.cli.report import report
 from groundwire.cli.runs import runs
 from groundwire.cli.upkeep import archive_of, archive_option, json_option, remove, settings_of, snapshot_option
 from groundwire.cli.writing import verify, write
@@ -38,7 +41,9 @@ def main() -> None:
     """Write from an archive with citations that hold, and prove which pipeline is better."""
 
 
-for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify, score, label, compare):
+for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify, score, label):
+    main.add_command(command)
+for command in (answer, run_, judge, compare, report):
     main.add_command(command)
 for command in (life.status, life.compact, life.export, life.snapshot, life.rebuild):
     main.add_command(command)
@@ -144,37 +149,6 @@ def copies(query: str, archive: str | None, snapshot: str | None, k: int | None,
         found = archive_copies(opened, query, settings=loaded.settings)
     show.as_json(found.rows()) if json_ else show.copies(found)
     sys.exit(EXIT_YES if found.stories else EXIT_NO)
-
-
-@main.command()
-@click.argument("items", type=click.Path(path_type=Path))
-@_map
-@click.option("--embedder", metavar="NAME", help="Compare meaning beside words; default: words alone.")
-@click.option("--rubric", "rubrics", multiple=True, metavar="NAME", help="Only this rubric; repeatable.")
-@click.option("--out", "-o", type=click.Path(path_type=Path), help="Write every judgement as JSONL.")
-@click.option("--seed", type=int, help="Of the bootstrap.")
-@json_option
-def judge(items: Path, map_: str | None, embedder: str | None, rubrics: tuple[str, ...], out: Path | None,
-          seed: int | None, json_: bool) -> None:  # fmt: skip
-    """Judge answers by the five rubrics of CCRS with the built-in judge.
-
-    ITEMS is JSONL with id, question, contexts, answer, reference and system. Exits with 1 when a row was rejected.
-    Example: groundwire judge answers.jsonl --map answer=response -o judgements.jsonl
-    """
-    from groundwire.flow.experiment import judge_file
-
-    loaded = settings_of({"judge.embedder": embedder, "judge.seed": seed, "judge.map": _mapping(map_)})
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    with show.progress("judging") as progress:
-        judged = judge_file(items, settings=loaded.settings, rubrics=rubrics, progress=progress)
-    for note in judged.notes:
-        show.say(note)
-    if out is not None:
-        judged.save(out)
-        show.say(f"wrote {len(judged.judgements)} judgements to {out}")
-    show.as_json(judged.summaries) if json_ else show.summaries(judged.summaries)
-    sys.exit(EXIT_YES if judged.judgements and not judged.rejected else EXIT_NO)
 
 
 @main.command(name="show")

@@ -37,6 +37,9 @@ def list_(folder: Path | None, json_: bool) -> None:
         for each in loaded
     ]
     show.rows(("name", "language", "fingerprint", "whose", "for"), rows, json_=json_)
+    known = {f"{each.name}.{each.language}.md" for each in loaded}
+    for stray in sorted({path.name for path in own.glob("*.md")} - known) if own else ():
+        show.say(f"{own}/{stray} takes no instruction's place: none has this name")
 
 
 @prompts.command(name="show")

@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from groundwire.flow.manifests import Run
     from groundwire.flow.pace import Limits
     from groundwire.flow.plan import Price
-    from groundwire.flow.records import Cost
+    from groundwire.flow.records import Bill, Cost
     from groundwire.flow.runs import Recording
     from groundwire.flow.settings import Loaded
 
 _ledger = click.option(
     "--ledger", metavar="FILE", help="Where model calls are written down; default: groundwire.ledger."
 )
+
+
+_COLUMNS = ("run", "state", "calls", "failed", "unanswered", "tokens", "money", "command")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ def list_(ledger: str | None, json_: bool) -> None:
 
     with _opened(ledger) as opened:
         rows = [_row(opened, run) for run in runs_of(opened)]
-    show.rows(("run", "state", "calls", "failed", "unanswered", "tokens", "money", "command"), rows, json_=json_)
+    show.rows(_COLUMNS, rows, json_=json_)
 
 
 @runs.command(name="show")
@@ -200,6 +203,38 @@ def diff(first: str, second: str, ledger: str | None, json_: bool) -> None:
     sys.exit(0 if found is None else 1)
 
 
+@runs.command()
+@click.option(
+    "--older-than", type=click.IntRange(0, 36_500), metavar="DAYS", help="Runs that ended longer ago than this."
+)
+@click.option("--keep", type=click.IntRange(min=0), metavar="N", help="All runs but the latest N.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, and drop nothing.")
+@_ledger
+@json_option
+def prune(older_than: int | None, keep: int | None, dry_run: bool, ledger: str | None, json_: bool) -> None:
+    """Drop old runs with their calls, and make the file smaller; with both options, only runs that both name.
+
+    A reply that a run which stays works with is kept, whoever paid for it; a run that is under way stays. What only
+    dropped runs asked is paid for again when it is asked again.
+
+    Example: groundwire runs prune --older-than 90 --dry-run
+    """
+    from groundwire.flow.manifests import old_runs
+
+    if older_than is None and keep is None:
+        raise click.UsageError("say which runs go: --older-than DAYS, --keep N, or both")
+    with _opened(ledger) as opened:
+        old = old_runs(opened, older_than_days=older_than, keep=keep)
+        rows = [_row(opened, run) for run in old]
+        gone = opened.prune((run.manifest.id for run in old), dry_run=dry_run)
+        left = len(opened.runs()) - len(gone.runs) * dry_run
+    show.rows(_COLUMNS, rows, json_=json_)
+    shared = f", {gone.kept_calls} of dropped runs stay for others" if gone.kept_calls else ""
+    freed = "a dry run: nothing was dropped" if dry_run else f"the file is {gone.freed_bytes:,} bytes smaller"
+    verb = "would go" if dry_run else "went"
+    show.say(f"{len(gone.runs)} runs {verb} with {gone.calls} calls{shared}; {left} runs stay; {freed}")
+
+
 def _file(loaded: Loaded, given: str | None) -> str:
     return given or loaded.settings.ledger
 
@@ -228,10 +263,14 @@ def _say_bill(ledger: Ledger, run: str) -> None:
     """What a run paid, if it called anybody."""
     bill = ledger.bill(run)
     if bill.answered or bill.failed or bill.unanswered:
-        tokens = f"{bill.input_tokens} tokens in, {bill.output_tokens} out"
+        tokens = f"{bill.input_tokens} tokens in, {bill.output_tokens} out{_estimated(bill)}"
         money = "".join(f", {_exact(cost)}" for cost in bill.money)
         lost = f", {bill.unanswered} sent and never answered" if bill.unanswered else ""
         show.say(f"run {run}: {bill.answered} calls answered, {bill.failed} failed{lost}; {tokens}{money}")
+
+
+def _estimated(bill: Bill) -> str:
+    return f" ({bill.estimated_tokens} of them estimated)" if bill.estimated_tokens else ""
 
 
 def _exact(cost: Cost) -> str:
@@ -255,9 +294,9 @@ def _about(ledger: Ledger, run: Run) -> Iterator[str]:
     yield f"folder     {manifest.folder}"
     yield f"time       {manifest.started} – {manifest.ended or '?'}"
     yield f"versions   {', '.join(f'{name} {value}' for name, value in sorted(manifest.versions.items()))}"
-    yield f"requests   {len(asked)}, {sum(bool(use.failure) for use in asked)} of them without a reply"
+    yield f"requests   {len(asked)}, {sum(use.reply is None for use in asked)} of them without a reply"
     yield f"calls      {bill.answered} answered, {bill.failed} failed, {bill.unanswered} sent and never answered"
-    yield f"tokens     {bill.input_tokens} in ({bill.cached_tokens} cached), {bill.output_tokens} out"
+    yield f"tokens     {bill.input_tokens} in ({bill.cached_tokens} cached), {bill.output_tokens} out{_estimated(bill)}"
     for cost in bill.money:
         yield f"money      {_exact(cost)}"
     for kind in ("inputs", "seeds", "prompts", "outputs"):

@@ -20,6 +20,11 @@ A message says what is, what was asked and what to do.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from groundwire.core.language import Usage
+
 
 class GroundwireError(Exception):
     """The root of all errors that groundwire raises on purpose."""
@@ -60,20 +65,29 @@ class ArchiveError(CannotDo):
 
 
 class ModelError(CannotDo):
-    """A model is not here or could not be fetched."""
+    """A model is not here or could not be fetched.
+
+    ``spent`` is what a failed call took all the same, as the server counted or estimated; None: nothing that is known.
+    """
+
+    spent: Usage | None = None
 
 
 class ModelBusy(ModelError):  # noqa: N818 - what it says
     """A call failed that may work later.
 
     ``retry_after`` is how many seconds the server asked to wait, if it did; ``connected`` is False where no connection
-    to it came about at all: no network, an unknown name, or nothing that listens.
+    to it came about at all: no network, an unknown name, or nothing that listens. ``status`` is the HTTP status with
+    which it turned the call down, 0 where it did not say.
     """
 
-    def __init__(self, message: str, *, retry_after: float | None = None, connected: bool = True) -> None:
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, connected: bool = True, status: int = 0
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.connected = connected
+        self.status = status
 
 
 class ModelRefused(ModelError):  # noqa: N818 - what it says

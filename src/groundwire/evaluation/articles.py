@@ -21,14 +21,14 @@ from groundwire.core import prompts
 from groundwire.core.answers import Answer
 from groundwire.core.cited_ids import read_citations
 from groundwire.core.errors import UsageError
-from groundwire.core.expectation import expected_value
 from groundwire.core.language import Capabilities, Reply, Request
 from groundwire.core.prompts import Material
 from groundwire.core.ratings import read_ratings
-from groundwire.core.replies import Reading, declines, repair_request, spoken, stopped
+from groundwire.core.replies import Reading, repair_request, spoken, stopped
 from groundwire.core.sentences import split_sentences
 from groundwire.core.text import count_tokens, detect_language, words
 from groundwire.core.types import Item, Judgement, Outcome
+from groundwire.evaluation.judge_replies import ALTERNATIVES, STOP, closed, expectation_of
 from groundwire.evaluation.measures import is_refusal
 
 How = Literal["readings", "expected"]
@@ -39,8 +39,6 @@ PROMPT = "rubric-scorerag"
 LOWEST, HIGHEST = 1, 5
 TOTAL = "scorerag_total"
 
-_STOP = '"reason"'
-_ALTERNATIVES = 20
 _NUMBER_TOKENS = 96
 _THINKING_TOKENS = 2048
 _AROUND_TOKENS = 900
@@ -202,12 +200,12 @@ def requests(judge: ArticleJudge, item: Item) -> tuple[Request, ...]:
         rendered.messages,
         _NUMBER_TOKENS + (_THINKING_TOKENS if able.thinking else 0),
         schema=found.schema if able.schema else "",
-        stop=(_STOP,),
+        stop=(STOP,),
         prompt=rendered.fingerprint,
         purpose="scoring an article",
     )
     if how.how == "expected":
-        return (replace(one, top_logprobs=min(_ALTERNATIVES, able.logprobs)),)
+        return (replace(one, top_logprobs=min(ALTERNATIVES, able.logprobs)),)
     return tuple(
         replace(one, temperature=how.temperature, seed=how.seed + number, reading=number)
         for number in range(how.readings)
@@ -236,7 +234,7 @@ def read(judge: ArticleJudge, answer: Answer) -> Reading[Four]:
         return Reading(None, *halted, answer.reply.text)
     if judge.settings.how == "expected":
         return _expectations(answer.reply)
-    return read_ratings(_closed(answer.reply), names=_NAMES, low=LOWEST, high=HIGHEST)
+    return read_ratings(closed(answer.reply), names=_NAMES, low=LOWEST, high=HIGHEST)
 
 
 def repair(judge: ArticleJudge, item: Item, /, answer: Answer, *, reading: Reading[Four]) -> Request | None:
@@ -348,23 +346,13 @@ def _weighted(four: Four) -> float:
 
 def _expectations(reply: Reply) -> Reading[Four]:
     """The expectation of each number, in one reply."""
-    text = "".join(token.text for token in reply.tokens)
     found: list[float] = []
     for name in _NAMES:
-        label = re.search(rf'"?{name}"?\s*[:：]', text)
-        one = expected_value(reply.tokens, low=LOWEST, high=HIGHEST, after=label.group() if label else f'"{name}":')
+        one = expectation_of(reply, name, low=LOWEST, high=HIGHEST)
         if one.value is None:
-            outcome: Outcome = "abstained" if declines(reply.text) else one.outcome
-            return Reading(None, outcome, f"{name}: {one.reason}", reply.text)
+            return Reading(None, one.outcome, one.reason, reply.text)
         found.append(one.value)
     return Reading(tuple(found), "read", "", reply.text)
-
-
-def _closed(reply: Reply) -> Reply:
-    """A reply that was ended before its reason, with the end that it would have had."""
-    text = reply.text.rstrip()
-    ended = reply.finish == "stop" and text.endswith(",") and text.rfind("{") > text.rfind("}")
-    return replace(reply, text=f'{text} {_STOP}: ""}}') if ended else reply
 
 
 def _seen(judge: ArticleJudge, item: Item) -> str:

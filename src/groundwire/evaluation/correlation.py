@@ -227,29 +227,45 @@ def _midranks(codes: Integers, weights: Floats) -> Floats:
 
 
 def _kendall(first: Floats, second: Floats) -> Weighted:
+    tau = kendall(first, second)
+    return lambda weights: float(tau(weights[None])[0])
+
+
+def kendall(first: Floats, second: Floats) -> Callable[[Floats], Floats]:
+    """Kendall's tau-b of two columns as a function of weights: each row counts as often as its weight says.
+
+    Returns:
+        From weights of shape (draws, rows) to values of shape (draws,), -1 to 1; nan where a column does not vary.
+
+    Source: Kendall 1945.
+    """
     one, other = _codes(first), _codes(second)
     order = np.lexsort((other, one))
     both = _codes(np.asarray(one * (len(other) + 1) + other, dtype=np.float64))
     levels = _partitions(other[order])
+    tied = [_tied(codes) for codes in (one, other, both)]
 
-    def weighted(weights: Floats) -> float:
-        total = _pairs(np.array([weights.sum()]))
-        tied_one, tied_other, tied_both = (_pairs(_weighed(codes, weights)) for codes in (one, other, both))
+    def weighted(weights: Floats) -> Floats:
+        total = _pairs(weights.sum(axis=1, keepdims=True))
+        tied_one, tied_other, tied_both = (count(weights) for count in tied)
         scale = (total - tied_one) * (total - tied_other)
-        if scale <= 0:
-            return math.nan
-        against = _crossings(levels, weights[order])
-        return (total - tied_one - tied_other + tied_both - 2 * against) / math.sqrt(scale)
+        agreeing = total - tied_one - tied_other + tied_both - 2 * _crossings(levels, weights[:, order])
+        found = np.full(len(weights), math.nan)
+        np.divide(agreeing, np.sqrt(scale), out=found, where=scale > 0)
+        return found
 
     return weighted
 
 
-def _weighed(codes: Integers, weights: Floats) -> Floats:
-    return np.bincount(codes, weights=weights).astype(np.float64)
+def _tied(codes: Integers) -> Callable[[Floats], Floats]:
+    """The weight of the pairs of one code, shape (draws,)."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    return lambda weights: _pairs(np.asarray(np.add.reduceat(weights[:, order], starts, axis=1)))
 
 
-def _pairs(counts: Floats) -> float:
-    return float((counts * (counts - 1)).sum()) / 2
+def _pairs(counts: Floats) -> Floats:
+    return np.asarray((counts * (counts - 1)).sum(axis=1) / 2)
 
 
 Partition = tuple[Integers, NDArray[np.bool_], Integers]
@@ -270,13 +286,14 @@ def _partitions(codes: Integers) -> list[Partition]:
     return levels
 
 
-def _crossings(levels: Sequence[Partition], weights: Floats) -> float:
-    """The weight of the pairs whose order in one column is against that in the other."""
-    total = 0.0
+def _crossings(levels: Sequence[Partition], weights: Floats) -> Floats:
+    """The weight of the pairs whose order in one column is against that in the other, shape (draws,)."""
+    total = np.zeros(len(weights))
     for order, has, start in levels:
-        weight = weights[order]
-        before = np.concatenate(([0.0], np.cumsum(weight * has)))
-        total += float((weight * (before[:-1] - before[start]))[~has].sum())
+        weight = weights[:, order]
+        before = np.zeros((len(weights), len(order) + 1))
+        np.cumsum(weight * has, axis=1, out=before[:, 1:])
+        total += (weight * (before[:, :-1] - before[:, start]))[:, ~has].sum(axis=1)
     return total
 
 

@@ -21,7 +21,7 @@ from groundwire.core.ports import Embedder, Progress, Role, Vector
 from groundwire.core.sentences import split_sentences
 from groundwire.core.types import Item, Judgement, Outcome
 from groundwire.evaluation import measures
-from groundwire.evaluation.rubrics import CCRS, CHOSEN, Need, Parts, Rubric, score
+from groundwire.evaluation.rubrics import CCRS, CHOSEN, Need, Parts, Rubric, match_parts, score
 
 VERSION = 2
 """Goes up when a formula changes, so that old and new values are never compared."""
@@ -288,14 +288,7 @@ def _density(case: _Case, meaning: _Meaning | None) -> Parts:  # noqa: ARG001  o
 def _correctness(case: _Case, meaning: _Meaning | None) -> Parts:
     answer, reference = case.item.answer, case.item.reference or ""
     parts = _recall(case, meaning)
-    parts["exact_match"] = measures.exact_match(answer, reference)
-    parts["normalised_match"] = measures.normalised_match(answer, reference)
-    parts["token_f1"] = measures.token_f1(answer, reference)
-    parts["reference_tokens"] = float(len(measures.answer_tokens(reference)))
-    said, wanted = measures.polarity(answer), measures.polarity(reference)
-    if said is not None and wanted is not None:
-        parts["polarity"] = float(said == wanted)
-    return parts
+    return parts | match_parts(answer, reference)
 
 
 _FEATURES = {

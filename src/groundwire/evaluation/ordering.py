@@ -4,13 +4,13 @@ Both compare all pairs of items. Intervals draw whole clusters (all articles of 
 not independent of each other; a pair of items counts as often as both were drawn.
 
 Source: AUC as the share of ordered pairs (Hanley and McNeil 1982), for grades in place of two classes the share of all
-pairs of unequal grade; tau-b (Kendall 1945).
+pairs of unequal grade; tau-b as in ``correlation``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Interval
+from groundwire.evaluation.correlation import kendall
+from groundwire.evaluation.resampling import Floats, cluster_numbers
 
 MOST_ITEMS = 4000
 """All pairs are compared, so that memory and time grow with the square."""
 
-_Floats = NDArray[np.float64]
+_WEIGHTS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,20 @@ def separation(
     Raises:
         UsageError: the numbers of values, grades and labels differ, or there are too many.
     """
-    kept, x, labels = _scored(values, clusters, grades)
+    kept, x, of_item = _scored(values, clusters, grades)
     y = np.array([grades[place] for place in kept], dtype=float)
     better = y[:, None] > y[None, :]
     right = better * ((x[:, None] > x[None, :]) + 0.5 * (x[:, None] == x[None, :]))
-    top, bottom = _by_cluster(right, labels), _by_cluster(better.astype(float), labels)
+    top, bottom = _by_cluster(right, of_item), _by_cluster(better.astype(float), of_item)
     if within:
         top, bottom = np.diag(top), np.diag(bottom)
-    return _interval((top,), (bottom,), n=len(kept), unscored=len(values) - len(kept), drawing=drawing or Drawing())
+
+    def share(weights: Floats) -> Floats:
+        below, found = _summed(bottom, weights), np.full(len(weights), math.nan)
+        np.divide(_summed(top, weights), below, out=found, where=below > 0)
+        return found
+
+    return _interval(share, _groups(of_item), n=len(kept), unscored=len(values) - len(kept), drawing=drawing)
 
 
 def rank_agreement(
@@ -82,62 +90,66 @@ def rank_agreement(
     Raises:
         UsageError: the numbers of values and labels differ, or there are too many.
     """
-    kept, x, labels = _scored(
-        [None if other is None else value for value, other in zip(values, others, strict=True)], clusters, values
-    )
-    y = np.array([others[place] for place in kept], dtype=float)
-    one, two = np.sign(x[:, None] - x[None, :]), np.sign(y[:, None] - y[None, :])
-    top = (_by_cluster(one * two, labels),)
-    bottom = (_by_cluster(one * one, labels), _by_cluster(two * two, labels))
-    return _interval(top, bottom, n=len(kept), unscored=len(values) - len(kept), drawing=drawing or Drawing())
+    one = [None if other is None else value for value, other in zip(values, others, strict=True)]
+    kept, x, of_item = _scored(one, clusters, values)
+    tau = kendall(x, np.array([others[place] for place in kept], dtype=float)) if kept else _nothing
+    rows = max(1, _WEIGHTS_AT_ONCE // max(1, len(kept)))
+
+    def agreement(weights: Floats) -> Floats:
+        return np.concatenate([tau(weights[at : at + rows][:, of_item]) for at in range(0, len(weights), rows)])
+
+    return _interval(agreement, _groups(of_item), n=len(kept), unscored=len(values) - len(kept), drawing=drawing)
+
+
+def _nothing(weights: Floats) -> Floats:
+    return np.full(len(weights), math.nan)
 
 
 def _scored(
     values: Sequence[float | None], clusters: Sequence[Hashable], same: Sequence[object]
-) -> tuple[list[int], _Floats, list[Hashable]]:
-    """Places, values and labels of the items that have a value."""
+) -> tuple[list[int], Floats, NDArray[np.int64]]:
+    """Places, values and numbers of the clusters of the items that have a value."""
     if not len(values) == len(clusters) == len(same):
         raise UsageError(f"{len(values)} values, {len(same)} grades and {len(clusters)} labels: give one each an item")
     if len(values) > MOST_ITEMS:
         raise UsageError(f"{len(values)} items are too many to compare all pairs; give up to {MOST_ITEMS}")
     kept = [place for place, value in enumerate(values) if value is not None]
-    return kept, np.array([values[place] for place in kept], dtype=float), [clusters[place] for place in kept]
+    found = np.array([values[place] for place in kept], dtype=float)
+    return kept, found, cluster_numbers([clusters[place] for place in kept], rows=len(kept))
 
 
-def _by_cluster(pairs: _Floats, labels: Sequence[Hashable]) -> _Floats:
+def _groups(of_item: NDArray[np.int64]) -> int:
+    return int(of_item.max(initial=-1)) + 1
+
+
+def _by_cluster(pairs: Floats, of_item: NDArray[np.int64]) -> Floats:
     """A matrix of items summed up to one of clusters."""
-    places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
-    member = np.zeros((len(labels), len(places)))
-    member[np.arange(len(labels)), [places[label] for label in labels]] = 1
-    summed: _Floats = member.T @ pairs @ member
+    member = np.zeros((len(of_item), _groups(of_item)))
+    member[np.arange(len(of_item)), of_item] = 1
+    summed: Floats = member.T @ pairs @ member
     return summed
 
 
-def _interval(
-    top: tuple[_Floats, ...], bottom: tuple[_Floats, ...], *, n: int, unscored: int, drawing: Drawing
-) -> Interval:
-    """The ratio of a sum over pairs to the geometric mean of others, with its percentile bootstrap interval."""
-    clusters = len(top[0])
-    whole = _ratios(top, bottom, np.ones((1, clusters)))
-    low = high = math.nan
-    if clusters > 1:
-        rng = np.random.default_rng(drawing.seed)
-        drawn = rng.multinomial(clusters, [1 / clusters] * clusters, size=drawing.resamples).astype(float)
-        ratios = _ratios(top, bottom, drawn)
-        if not math.isnan(whole[0]) and not np.isnan(ratios).all():
-            tail = (1 - drawing.level) / 2
-            low, high = np.nanquantile(ratios, [tail, 1 - tail])
-    return Interval(float(whole[0]), float(low), float(high), n, unscored, drawing.level, drawing.seed)
-
-
-def _ratios(top: tuple[_Floats, ...], bottom: tuple[_Floats, ...], weights: _Floats) -> _Floats:
-    """One ratio a row of weights; nan where nothing could be compared.
+def _summed(pairs: Floats, weights: Floats) -> Floats:
+    """A sum over pairs for each row of weights of clusters.
 
     A matrix holds sums over pairs of clusters, a vector those inside each: a cluster drawn twice counts twice there.
     """
-    sums = [
-        weights @ each if each.ndim == 1 else np.einsum("rc,rc->r", weights @ each, weights) for each in (*top, *bottom)
-    ]
-    below = np.prod(sums[1:], axis=0) ** (1 / len(bottom))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(below > 0, sums[0] / below, math.nan)
+    inner = weights @ pairs
+    return np.asarray(inner if pairs.ndim == 1 else np.einsum("rc,rc->r", inner, weights))
+
+
+def _interval(
+    value: Callable[[Floats], Floats], clusters: int, *, n: int, unscored: int, drawing: Drawing | None
+) -> Interval:
+    """A value of weighted clusters with its percentile bootstrap interval."""
+    how = drawing or Drawing()
+    mean = float(value(np.ones((1, clusters)))[0])
+    low = high = math.nan
+    if clusters > 1 and not math.isnan(mean):
+        rng = np.random.default_rng(how.seed)
+        drawn = value(rng.multinomial(clusters, [1 / clusters] * clusters, size=how.resamples).astype(float))
+        if not np.isnan(drawn).all():
+            tail = (1 - how.level) / 2
+            low, high = np.nanquantile(drawn, [tail, 1 - tail])
+    return Interval(mean, float(low), float(high), n, unscored, how.level, how.seed)

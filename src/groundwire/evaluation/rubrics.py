@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from groundwire.core.errors import UsageError
+from groundwire.evaluation import measures
 
 Need = Literal["question", "contexts", "answer", "reference"]
 Parts = dict[str, float]
@@ -59,6 +60,13 @@ INFORMATION_RECALL = Rubric(
     name="information_recall",
     title="Information recall",
     asks="How much of what the reference holds does the answer hold?",
+    needs=("answer", "reference"),
+)
+
+ANSWER_CORRECTNESS_GRADED = Rubric(
+    name="answer_correctness_graded",
+    title="Answer correctness, graded match",
+    asks="Does the answer say what the reference says, where a partial match counts in part?",
     needs=("answer", "reference"),
 )
 
@@ -116,7 +124,7 @@ def score(rubric: str, parts: Mapping[str, float], *, parameters: Parameters = C
         opinion *= 1 - parameters.gates.get(rubric, 0.0) * (1 - parts.get(name, 1.0))
     if rubric != "answer_correctness":
         return {"value": round(100 * opinion, 4)}
-    match, share = _graded_match(parts, parameters), parameters.match_share
+    match, share = graded_match(parts, parameters), parameters.match_share
     return {
         "match": match,
         "opinion": opinion,
@@ -125,7 +133,21 @@ def score(rubric: str, parts: Mapping[str, float], *, parameters: Parameters = C
     }
 
 
-def _graded_match(parts: Mapping[str, float], parameters: Parameters) -> float:
+def match_parts(answer: str, reference: str) -> Parts:
+    """What a graded match is made of besides ``terms``, the share of the reference's terms that the answer holds."""
+    parts = {
+        "exact_match": measures.exact_match(answer, reference),
+        "normalised_match": measures.normalised_match(answer, reference),
+        "token_f1": measures.token_f1(answer, reference),
+        "reference_tokens": float(len(measures.answer_tokens(reference))),
+    }
+    said, wanted = measures.polarity(answer), measures.polarity(reference)
+    if said is not None and wanted is not None:
+        parts["polarity"] = float(said == wanted)
+    return parts
+
+
+def graded_match(parts: Mapping[str, float], parameters: Parameters = CHOSEN) -> float:
     """Exact, then normalised match, then a mix of term recall and token F1; 0 where yes meets no."""
     if parts["exact_match"] or parts["normalised_match"]:
         return 1.0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from groundwire.core.ports import Progress
 from groundwire.core.types import Judgement
+from groundwire.evaluation.claim_measures import BUILTIN, claim_judgements, table_without_model
 from groundwire.evaluation.items import read_items
 from groundwire.evaluation.judge import BuiltinJudge
 from groundwire.evaluation.rows import RejectedRow
@@ -38,6 +39,7 @@ def judge_file(
     *,
     settings: Settings,
     rubrics: Sequence[str] = (),
+    claims: bool = False,
     progress: Progress | None = None,
 ) -> Judged:
     """Judge every item of a JSONL file and summarise.
@@ -47,6 +49,7 @@ def judge_file(
         settings: ``judge.map`` for field names; ``judge.embedder``, without which words alone are compared; and how
             intervals are drawn.
         rubrics: names; none: all five of CCRS.
+        claims: measure on claims as well: sentences, held against texts by their words.
         progress: told how far the judging is.
 
     Raises:
@@ -59,6 +62,9 @@ def judge_file(
     options = settings.judge
     embedder = embedder_named(options.embedder, threads=settings.threads) if options.embedder else None
     judgements = BuiltinJudge(embedder).judge(reading.items, rubrics=chosen, progress=progress)
+    if claims:
+        tables = map(table_without_model, reading.items)
+        judgements += tuple(row for table in tables for row in claim_judgements(table, judge=BUILTIN))
     summaries = summarise(judgements, level=options.level, resamples=options.resamples, seed=options.seed)
     rejected = [f"row {reject.line} rejected: {reject.reason}" for reject in reading.rejects]
     counts = f"{reading.rows} rows: {len(reading.items)} items, {len(reading.rejects)} rejected"

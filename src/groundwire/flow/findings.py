@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
 from groundwire.core.findings import CitationQuality, Discord, PremiseNote, Repair, Statement, StyleFinding
 from groundwire.core.types import Article, Claim
-from groundwire.flow.wording import Words
+from groundwire.flow.wording import Words, words_language
+from groundwire.writing.reasons import read_reason, worded
 
 _TOKEN = re.compile(r"[^\W_\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:[.,'’-][^\W_\u3000-\u9fff]+)*|\s+|.", re.DOTALL)
 _MOSTLY_NEW = 0.4
@@ -22,7 +23,8 @@ class Findings:
     """All that was found about an article; empty where nothing was found or nobody looked.
 
     ``orders``, ``thin`` and ``uncited`` are lines for people: sources that give orders to a model, where the evidence
-    is thin, sources that were kept but never cited.
+    is thin, sources that were kept but never cited. ``origins`` say who the documents are that statements stand in, by
+    id, for those that the article does not list.
     """
 
     discords: tuple[Discord, ...] = ()
@@ -33,6 +35,7 @@ class Findings:
     orders: tuple[str, ...] = ()
     thin: tuple[str, ...] = ()
     uncited: tuple[str, ...] = ()
+    origins: tuple[tuple[str, str], ...] = ()
 
 
 NOTHING = Findings()
@@ -71,20 +74,29 @@ def markers(claim: Claim) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(citation.number for citation in claim.citations))
 
 
-def origin_of(statement: Statement, article: Article, *, words: Words) -> str:
-    """Who states it: number, outlet or title, and date of the source."""
-    source = next((one for one in article.sources if one.document_id == statement.citation.document_id), None)
+def origin_of(statement: Statement, article: Article, *, words: Words, origins: Mapping[str, str]) -> str:
+    """Who states it: number, outlet or title, and date of the source; without a number where it is not listed."""
+    name = statement.citation.document_id
+    source = next((one for one in article.sources if one.document_id == name), None)
     if source is None:
-        return statement.citation.document_id
+        return origins.get(name, name)
     day = source.published.isoformat() if source.published else ""
     named = words["comma"].join(filter(None, (source.source or source.title, day)))
     return f"[{source.number}] {named}".rstrip()
 
 
-def about(discord: Discord, words: Words) -> str:
-    """What the statements of a discord are about, once: its subject and measure."""
+def about(discord: Discord, *, words: Words, language: str) -> str:
+    """What the statements of a discord are about, once: its subject, and its measure, whose names are English."""
     first = discord.statements[0] if discord.statements else None
-    return words["comma"].join(filter(None, (first.subject, first.measure))) if first else ""
+    if first is None:
+        return ""
+    measure = first.measure if words_language(language) == "en" else ""
+    return words["comma"].join(filter(None, (first.subject, measure)))
+
+
+def reason_in_words(reason: str, language: str) -> str:
+    """The reason of a premise note or a discord, or a line on orders, in the language of an article."""
+    return worded(read_reason(reason), words_language(language))
 
 
 def quality_in_words(quality: CitationQuality, words: Words) -> str:
@@ -106,16 +118,20 @@ def quality_in_words(quality: CitationQuality, words: Words) -> str:
 def finding_lines(findings: Findings, article: Article, *, words: Words) -> Iterator[tuple[str, str]]:
     """Everything found but the repairs, as pairs of what it is and what it says, the gravest first."""
     for note in findings.premise:
-        yield words["premise"], words["colon"].join((note.item, note.reason))
+        yield words["premise"], words["colon"].join((note.item, reason_in_words(note.reason, article.language)))
     for line in findings.orders:
-        yield words["orders"], line
+        yield words["orders"], reason_in_words(line, article.language)
     for line in findings.thin:
         yield words["thin"], line
     for discord in findings.discords:
         said = words["semicolon"].join(
-            f"{one.written} ({origin_of(one, article, words=words)})" for one in discord.statements
+            f"{one.written} ({origin_of(one, article, words=words, origins=dict(findings.origins))})"
+            for one in discord.statements
         )
-        yield words[discord.kind], words["colon"].join(filter(None, (about(discord, words), said)))
+        yield (
+            words[discord.kind],
+            words["colon"].join(filter(None, (about(discord, words=words, language=article.language), said))),
+        )
     for style in findings.style:
         said = words["colon"].join(filter(None, (style.item, style.advice)))
         yield words["style"], f"{style.rule} · {said}" if said else style.rule

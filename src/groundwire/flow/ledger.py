@@ -18,55 +18,43 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, Self
 from uuid import uuid4
 
 from groundwire.core.errors import CannotDo
-from groundwire.core.language import Reply, Request
+from groundwire.core.language import Reply, Request, Usage
 from groundwire.flow.records import (
+    APPLICATION,
+    FORMAT,
+    PRUNING,
+    TABLES,
     Bill,
     CallState,
     Claim,
     Cost,
+    Pruned,
     Recorded,
     RunRow,
     Sent,
     Taken,
     Use,
+    is_gone,
     reply_as_text,
     reply_from_text,
     request_as_text,
+    storable,
 )
-
-FORMAT = 1
 
 AskMode = Literal["resume", "fresh", "replay"]
 """``resume``: replies of the ledger first, calls for the rest; ``fresh``: only replies made by this very run;
 ``replay``: the ledger alone, no call is possible."""
 
-_APPLICATION = 0x67774C31
 _WAIT_SECONDS = 30
 _AGAIN_SECONDS = 0.02
 _MOST_COUNT = 2**63 - 1  # what a column holds; a server may say anything
-_TABLES = """
-CREATE TABLE runs (id TEXT PRIMARY KEY, state TEXT NOT NULL, holder TEXT NOT NULL, manifest TEXT NOT NULL);
-CREATE TABLE requests (key TEXT PRIMARY KEY, request TEXT NOT NULL);
-CREATE TABLE calls (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, key TEXT NOT NULL, model TEXT NOT NULL,
-    purpose TEXT NOT NULL, state TEXT NOT NULL, holder TEXT NOT NULL, lease REAL NOT NULL, sent REAL NOT NULL,
-    seconds REAL NOT NULL DEFAULT 0, reply TEXT, finish TEXT, input_tokens INTEGER NOT NULL DEFAULT 0,
-    output_tokens INTEGER NOT NULL DEFAULT 0, cached_tokens INTEGER NOT NULL DEFAULT 0,
-    estimated INTEGER NOT NULL DEFAULT 0, money TEXT, currency TEXT, error TEXT NOT NULL DEFAULT '');
-CREATE TABLE uses (
-    run TEXT NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, model TEXT NOT NULL, purpose TEXT NOT NULL,
-    call INTEGER, failure TEXT NOT NULL DEFAULT '', PRIMARY KEY (run, place));
-CREATE INDEX calls_by_key ON calls (key, state);
-CREATE INDEX calls_by_run ON calls (run);
-CREATE INDEX calls_by_model ON calls (model, state);
-CREATE INDEX uses_by_key ON uses (run, key);
-"""
 
 
 class Ledger:
@@ -153,7 +141,7 @@ class Ledger:
                 if state == CallState.ANSWERED:
                     _use(connection, run, {key: call})
                     return self._recorded(call, reply, seconds)
-                if lease > now and not _is_gone(holder):
+                if lease > now and not is_gone(holder):
                     return Taken()
                 connection.execute("UPDATE calls SET state = 'lost' WHERE id = ?", (call,))
             connection.execute("INSERT OR IGNORE INTO requests VALUES (?, ?)", (key, request_as_text(request)))
@@ -166,26 +154,34 @@ class Ledger:
 
     def answered(self, call: int, reply: Reply, *, seconds: float, cost: Cost | None = None) -> None:
         """Keep the reply of a call, whole."""
-        usage = reply.usage
-        money = (str(cost.amount), cost.currency) if cost else (None, None)
-        tokens = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-        counts = (*(min(count, _MOST_COUNT) for count in tokens), usage.estimated)
         with self._changing() as connection:
             connection.execute(
-                "UPDATE calls SET state = 'answered', error = '', seconds = ?, reply = ?, finish = ?, input_tokens = ?,"
-                " output_tokens = ?, cached_tokens = ?, estimated = ?, money = ?, currency = ? WHERE id = ?",
-                (seconds, reply_as_text(reply), reply.finish, *counts, *money, call),
+                "UPDATE calls SET state = 'answered', error = '', seconds = ?, reply = ?, finish = ? WHERE id = ?",
+                (seconds, reply_as_text(reply), reply.finish, call),
             )
+            _count(connection, call, usage=reply.usage, cost=cost)
             run, key = connection.execute("SELECT run, key FROM calls WHERE id = ?", (call,)).fetchone()
             _use(connection, run, {key: call})
 
-    def failed(self, call: int, error: str, *, seconds: float) -> None:
-        """Keep why a call failed."""
+    def never_sent(self, run: str, keys: Iterable[str]) -> None:
+        """Take back claims of this process that an interrupt left before their calls were sent."""
+        with self._changing() as connection:
+            connection.execute(
+                "DELETE FROM calls WHERE state = 'sent' AND run = ? AND holder = ?"
+                " AND key IN (SELECT value FROM json_each(?))",
+                (run, self.holder, json.dumps(list(keys))),
+            )
+
+    def failed(
+        self, call: int, error: str, *, seconds: float, usage: Usage | None = None, cost: Cost | None = None
+    ) -> None:
+        """Keep why a call failed, and what it took all the same."""
         with self._changing() as connection:
             connection.execute(
                 "UPDATE calls SET state = 'failed', error = ?, seconds = ? WHERE id = ?",
-                (_storable(error), seconds, call),
+                (storable(error), seconds, call),
             )
+            _count(connection, call, usage=usage or Usage(0, 0), cost=cost)
 
     def past_seconds(self, model: str, purpose: str) -> tuple[int, float]:
         """How many calls of a model were answered for a purpose, and how many seconds they took on average."""
@@ -201,8 +197,8 @@ class Ledger:
         """What the calls of a run came to; of all runs where none is named."""
         with self._held() as connection:
             rows = connection.execute(
-                "SELECT state, input_tokens, output_tokens, cached_tokens, seconds, money, currency FROM calls"
-                " WHERE :run = '' OR run = :run ORDER BY id",
+                "SELECT state, input_tokens, output_tokens, cached_tokens, seconds, estimated, money, currency"
+                " FROM calls WHERE :run = '' OR run = :run ORDER BY id",
                 {"run": run},
             ).fetchall()
         states = [row[0] for row in rows]
@@ -217,6 +213,7 @@ class Ledger:
             input_tokens=sum(row[1] for row in rows),
             output_tokens=sum(row[2] for row in rows),
             cached_tokens=sum(row[3] for row in rows),
+            estimated_tokens=sum(row[1] + row[2] for row in rows if row[5]),
             seconds=sum(row[4] for row in rows),
             money=tuple(Cost(amount, currency) for currency, amount in sorted(money.items())),
         )
@@ -273,7 +270,35 @@ class Ledger:
         """All runs, the oldest first."""
         with self._held() as connection:
             rows = connection.execute("SELECT id, state, manifest, holder FROM runs ORDER BY id").fetchall()
-        return tuple(RunRow(run, state, manifest, not _is_gone(holder)) for run, state, manifest, holder in rows)
+        return tuple(RunRow(run, state, manifest, not is_gone(holder)) for run, state, manifest, holder in rows)
+
+    def prune(self, runs: Iterable[str], *, dry_run: bool = False) -> Pruned:
+        """Drop runs with their calls, but no reply that another run works with; the file shrinks.
+
+        Args:
+            runs: ids.
+            dry_run: only say what would go.
+
+        Raises:
+            CannotDo: the ledger is in use; nothing was dropped, or only the file did not shrink (the message says).
+        """
+        with self._changing() as connection:
+            connection.execute(
+                "CREATE TEMP TABLE going AS SELECT value AS id FROM json_each(?)", [json.dumps(list(runs))]
+            )
+            gone = connection.execute("SELECT id FROM runs WHERE id IN (SELECT id FROM going) ORDER BY id").fetchall()
+            calls, _, _, requests, _ = (connection.execute(statement).rowcount for statement in PRUNING)
+            (kept,) = connection.execute("SELECT COUNT(*) FROM calls WHERE run NOT IN (SELECT id FROM runs)").fetchone()
+            if dry_run:
+                connection.execute("ROLLBACK")
+        found = Pruned(tuple(run for (run,) in gone), calls, kept, requests)
+        if dry_run:
+            return found
+        with self._held() as connection:
+            before = _bytes(connection)
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return replace(found, freed_bytes=before - _bytes(connection))
 
     def _recorded(self, call: int, reply: str | None, seconds: float) -> Recorded:
         return Recorded(call, reply_from_text(reply, where=f"call {call} in {self.path}"), seconds)
@@ -301,9 +326,9 @@ class Ledger:
                 with connection:
                     connection.execute("BEGIN IMMEDIATE")
                     if self._is_empty(connection):
-                        for statement in _TABLES.split(";"):
+                        for statement in TABLES.split(";"):
                             connection.execute(statement)
-                        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                        connection.execute(f"PRAGMA application_id = {APPLICATION}")
                         connection.execute(f"PRAGMA user_version = {FORMAT}")
             _share(connection)
             # A reply that was paid for is worth the wait for the disk: it must outlive a power cut too.
@@ -317,7 +342,7 @@ class Ledger:
         ).fetchone()
         if application == 0 and tables == 0:
             return True
-        if application != _APPLICATION:
+        if application != APPLICATION:
             raise CannotDo(f"{self.path} is a database of something else, not a ledger; nothing in it was changed")
         if version != FORMAT:
             raise CannotDo(
@@ -352,27 +377,24 @@ def _share(connection: sqlite3.Connection) -> None:
             return
 
 
+def _bytes(connection: sqlite3.Connection) -> int:
+    return int(
+        connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()[0]
+    )
+
+
+def _count(connection: sqlite3.Connection, call: int, *, usage: Usage, cost: Cost | None) -> None:
+    """What a call took; a server may say any number."""
+    tokens = (min(count, _MOST_COUNT) for count in (usage.input_tokens, usage.output_tokens, usage.cached_tokens))
+    connection.execute(
+        "UPDATE calls SET input_tokens = ?, output_tokens = ?, cached_tokens = ?, estimated = ?, money = ?,"
+        " currency = ? WHERE id = ?",
+        (*tokens, usage.estimated, str(cost.amount) if cost else None, cost.currency if cost else None, call),
+    )
+
+
 def _use(connection: sqlite3.Connection, run: str, calls: Mapping[str, int]) -> None:
     connection.executemany(
         "UPDATE uses SET call = ? WHERE run = ? AND key = ? AND call IS NULL AND failure = ''",
         [(call, run, key) for key, call in calls.items()],
     )
-
-
-def _storable(text: str) -> str:
-    """A text without halves of surrogate pairs, which SQLite does not store."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _is_gone(holder: str) -> bool:
-    """Whether the process that left this mark is known to have ended: it ran on this machine, and is no more."""
-    host, pid, _ = holder.rsplit(" ", 2)
-    if os.name != "posix" or host != (platform.node() or "-"):  # elsewhere asking would end the process
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Literal, Self
 from uuid import uuid4
@@ -169,6 +169,29 @@ def find_run(ledger: Ledger, name: str) -> Run:
     if not found:
         raise UsageError(f"{ledger.path} has no run '{name}'; 'groundwire runs list' lists all {len(rows)}")
     raise UsageError(f"{len(found)} runs of {ledger.path} begin with '{name}', such as {found[0].id}; name one whole")
+
+
+def old_runs(
+    ledger: Ledger, *, older_than_days: int | None = None, keep: int | None = None, now: datetime | None = None
+) -> tuple[Run, ...]:
+    """The runs that are over and old enough to go, the oldest first.
+
+    Args:
+        ledger: whose.
+        older_than_days: those that ended (or, killed, began) longer ago than this; None: of any age.
+        keep: all but the latest so many runs; None: any. With both, a run goes only where both say so.
+        now: None: by the clock.
+    """
+    rows = runs_of(ledger)
+    old = [run for run in rows[: max(0, len(rows) - (keep or 0))] if run.state != RunState.RUNNING]
+    if older_than_days is None:
+        return tuple(old)
+    latest = (now or datetime.now(UTC)) - timedelta(days=older_than_days)
+    return tuple(run for run in old if _ended(run.manifest) <= latest)
+
+
+def _ended(manifest: Manifest) -> datetime:
+    return datetime.fromisoformat(manifest.ended or manifest.started)
 
 
 def known_capabilities(ledger: Ledger, model: str) -> Capabilities | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from groundwire.core.errors import GroundwireError, NothingFound
@@ -18,16 +19,9 @@ from groundwire.retrieval.index import Archive
 Facts = Mapping[str, object]
 Rows = tuple[tuple[str, ...], ...]
 
-_PARTS: Mapping[str, tuple[str, ...]] = {
-    "core": ("numpy", "click", "rich", "pydantic", "jinja2", "sentencex", "charset-normalizer"),
-    "archive": ("lancedb", "pyarrow"),
-    "local": ("onnx", "onnxruntime", "tokenizers"),
-    "docx": ("python-docx",),
-    "plot": ("matplotlib",),
-    "read": ("trafilatura", "feedparser", "pypdf"),
-    "remote": ("openai", "httpx2"),
-    "zh": ("opencc",),
-}
+_PACKAGE = "groundwire"
+_NAME = re.compile(r"[\w.-]+")
+_EXTRA = re.compile(r"""extra\s*==\s*['"]([\w.-]+)""")
 
 
 def settings_rows(loaded: Loaded) -> Rows:
@@ -128,12 +122,23 @@ def examine(loaded: Loaded, *, environment: Mapping[str, str]) -> Rows:
     """
     return (
         ("python", "works", platform.python_version()),
-        *(_part(name, packages) for name, packages in _PARTS.items()),
+        *(_part(name, packages) for name, packages in parts_of(requires(_PACKAGE) or ()).items()),
         *_embedder_state(loaded.settings.embedder),
         _store_state(),
         *_archive_state(loaded),
         *model_states(loaded, environment=environment),
     )
+
+
+def parts_of(requirements: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """The packages of each part of groundwire, ``core`` first, then every extra: as its own metadata lists them."""
+    found: dict[str, tuple[str, ...]] = {"core": ()}
+    for line in requirements:
+        named, extra = _NAME.match(line), _EXTRA.search(line)
+        part = extra[1] if extra else "core"
+        if named and part != "all":  # which repeats what the others need
+            found[part] = (*found.get(part, ()), named[0])
+    return found
 
 
 def _part(name: str, packages: Iterable[str]) -> tuple[str, str, str]:

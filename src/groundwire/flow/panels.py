@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from groundwire.core.findings import Repair, Statement
 from groundwire.core.types import Article, Citation
 from groundwire.flow.excerpts import Quote
-from groundwire.flow.findings import Change, Findings, about, changes, markers, quality_in_words
+from groundwire.flow.findings import Change, Findings, about, changes, markers, quality_in_words, reason_in_words
 from groundwire.flow.wording import fixed_words
 
 
@@ -72,11 +72,20 @@ def show_findings(found: Findings, article: Article, *, quote: Callable[[Citatio
     words = fixed_words(article.language)
     anchors = {claim.id: f"c{place}" for place, claim in enumerate(article.claims, start=1)}
     return FindingsView(
-        premise=tuple(PremiseView(one.item, one.reason, tuple(map(quote, one.evidence))) for one in found.premise),
-        warnings=(*((words["orders"], line) for line in found.orders), *((words["thin"], line) for line in found.thin)),
+        premise=tuple(
+            PremiseView(one.item, reason_in_words(one.reason, article.language), tuple(map(quote, one.evidence)))
+            for one in found.premise
+        ),
+        warnings=(
+            *((words["orders"], reason_in_words(line, article.language)) for line in found.orders),
+            *((words["thin"], line) for line in found.thin),
+        ),
         discords=tuple(
             DiscordView(
-                one.kind, about(one, words), one.reason, tuple(_show_statement(side, quote) for side in one.statements)
+                one.kind,
+                about(one, words=words, language=article.language),
+                reason_in_words(one.reason, article.language),
+                tuple(_show_statement(side, quote) for side in one.statements),
             )
             for one in found.discords
         ),

@@ -33,7 +33,8 @@ Known = Mapping[str, Document]
 class Written:
     """An article with all that led to it.
 
-    ``documents`` are those that the article cites, by id; ``scored`` are all that were rated, the dropped included;
+    ``documents`` are those that the article cites or could have cited, by id; ``scored`` are all that were rated, the
+    dropped included;
     ``searched`` says line by line what was looked at, ``independence`` which sources are versions of one story, and
     ``findings`` what else an editor should know.
     """
@@ -93,7 +94,8 @@ def write_article(
     checked = _checked(article, known, work)
     repaired = repair_article(article, checked.verdicts, known) if settings.write.repair else None
     if repaired is not None and repaired.repairs:
-        article, checked = repaired.article, _checked(repaired.article, known, work)
+        article = _with_ratings(repaired.article, sources.kept)
+        checked = _checked(article, known, work)
     independence = find_independence(article, known)
     findings = Findings(
         discords=find_discords(tuple(kept.values()), topic=topic),
@@ -104,12 +106,12 @@ def write_article(
         orders=sources.orders,
         thin=thin_notes(briefs, independent=independence.independent, language=article.language) if briefs else (),
         uncited=_uncited(article, sources.kept),
+        origins=tuple((name, _origin(document)) for name, document in kept.items()),
     )
-    article = replace(article, notes=_notes(article, work, independence))
     return Written(
-        article=article,
+        article=replace(article, notes=_notes(article, work, independence)),
         verdicts=tuple(checked.verdicts),
-        documents=cited_documents(archive, article),
+        documents=known,
         scored=sources.scored,
         briefs=briefs,
         searched=sources.searched,
@@ -183,10 +185,27 @@ def _checked(article: Article, known: Known, work: _Work) -> Checked:
     )
 
 
+def _with_ratings(article: Article, kept: Sequence[ScoredSource]) -> Article:
+    """The article with the ratings of sources that a repair cites for the first time."""
+    rated = {one.source.document.id: one for one in kept}
+    sources = tuple(
+        replace(one, relevance=rated[one.document_id].relevance, band=rated[one.document_id].band)
+        if one.relevance is None and one.document_id in rated
+        else one
+        for one in article.sources
+    )
+    return replace(article, sources=sources)
+
+
 def _notes(article: Article, work: _Work, independence: Independence) -> tuple[str, ...]:
     about = notes_on(independence, fixed_words(article.language))
     left_out = (f"{brief.document.name}: {note}" for brief in work.briefs for note in brief.notes)
     return (*article.notes, *work.sources.notes, *about, *left_out)
+
+
+def _origin(document: Document) -> str:
+    day = document.published.isoformat() if document.published else ""
+    return ", ".join(filter(None, (document.source or document.name, day)))
 
 
 def _uncited(article: Article, kept: Sequence[ScoredSource]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 Input tokens of a plan are estimates; what a budget reserves for a call before it is sent is a bound instead: no
 tokenizer that works on bytes makes more tokens than a text has bytes. So a budget is never exceeded by calls whose
-server keeps to ``max_tokens``.
+server keeps to ``max_tokens``, but for what calls took that broke off: that is often only estimated.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from groundwire.flow.manifests import Kind, Manifest, RunState, flat, known_capa
 from groundwire.flow.pace import Limits
 from groundwire.flow.plan import Account, Budget, Plan, Price, plan
 from groundwire.flow.settings import Loaded
-from groundwire.flow.traffic import Asking, ask
+from groundwire.flow.traffic import Asking, ask, capabilities
 
 _log = logging.getLogger(__name__)
 
@@ -161,7 +161,7 @@ class Recording:
 
     def _noted(self, model: LanguageModel) -> Capabilities:
         """What a model says that it can do, taken down."""
-        found = model.capabilities()
+        found = capabilities(model, asking=self._asking)
         self._models[model.id] = asdict(found)
         self._save(RunState.RUNNING)
         return found

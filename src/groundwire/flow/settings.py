@@ -155,6 +155,25 @@ def _of_write_preset(name: object) -> Mapping[str, object]:
     return next((sets for known, sets in WRITE_PRESETS.items() if known == name), {})
 
 
+class AnswerOptions(BaseModel):
+    """How a question is answered: by ``model``, or without one in sentences of the archive."""
+
+    model_config = _STRICT
+    model: str = ""
+    form: Literal["sentences", "short"] = "sentences"
+    least_coverage: float = Field(default=0.35, ge=0, le=1)
+    language: str = ""
+
+
+class SystemOptions(BaseModel):
+    """What a system of ``groundwire run`` sets in ``search``, ``pack`` and ``answer``; the rest is as for all."""
+
+    model_config = _STRICT
+    search: dict[str, str | int | float | bool] = {}
+    pack: dict[str, str | int | float | bool] = {}
+    answer: dict[str, str | int | float | bool] = {}
+
+
 class JudgeOptions(BaseModel):
     """How answers are judged and how intervals are drawn; without an embedder words alone are compared."""
 
@@ -214,6 +233,8 @@ class Settings(BaseModel):
     search: SearchOptions = SearchOptions()
     pack: PackOptions = PackOptions()
     write: WriteOptions = WriteOptions()
+    answer: AnswerOptions = AnswerOptions()
+    systems: dict[str, SystemOptions] = {}
     judge: JudgeOptions = JudgeOptions()
 
     @property
@@ -262,6 +283,28 @@ def _with_preset(origin: str, values: Mapping[str, object]) -> list[tuple[str, M
         name = values.get(f"{table}.preset")
         found.append((f"preset {name} ({origin})", {f"{table}.{key}": value for key, value in sets(name).items()}))
     return [*found, (origin, values)]
+
+
+def system_settings(settings: Settings, name: str) -> Settings:
+    """The settings of a system: those of all, with what its table sets; a preset of its own beats theirs.
+
+    Raises:
+        SettingError: there is no such system, or its table sets what there is not.
+    """
+    if name not in settings.systems:
+        known = ", ".join(settings.systems) or "none"
+        raise SettingError(f"there is no [systems.{name}]; the settings have: {known}")
+    own = settings.systems[name]
+    tables = settings.model_dump(mode="json")
+    tables["search"] |= {**_of_preset(own.search.get("preset")), **own.search}
+    tables["pack"] |= own.pack
+    tables["answer"] |= own.answer
+    try:
+        return Settings.model_validate(tables)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise SettingError(f"systems.{name}.{where} is {first['input']!r}: {first['msg']}") from error
 
 
 def names() -> tuple[str, ...]:

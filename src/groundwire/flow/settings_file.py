@@ -75,3 +75,19 @@ def _with_key(text: str, name: str, value: str) -> str:
     last = max((found.end() for found in _SET.finditer(text, header.end(), end)), default=header.end())
     last -= text[:last].endswith("\r")
     return f"{text[:last]}{line_end}{name} = {value}{text[last:]}"
+
+
+def systems_of(path: Path) -> dict[str, object]:
+    """The tables ``[systems.NAME]`` of a settings file, by name.
+
+    Raises:
+        SettingError: the file is not there, is not TOML, or has no such table.
+    """
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"the systems cannot be read from {path}: {error}") from error
+    found = tree.get("systems")
+    if not isinstance(found, dict) or not found:
+        raise SettingError(f"{path} has no [systems.NAME]; a system is such a table, with search.preset and the like")
+    return found

@@ -18,19 +18,20 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from groundwire.core.answers import Answer, Failure, FailureKind
-from groundwire.core.errors import BudgetReached, ModelBusy
-from groundwire.core.language import LanguageModel, Reply, Request
+from groundwire.core.errors import BudgetReached, ModelBusy, ModelError
+from groundwire.core.language import Capabilities, LanguageModel, Reply, Request, Usage
 from groundwire.core.ports import Progress
 from groundwire.core.secrets import hide
 from groundwire.flow.answers import ReplayLacks, answer_from, ended, failure_from_text
 from groundwire.flow.ledger import AskMode, Ledger
 from groundwire.flow.pace import Breaker, Limits, Pace, ThreadWorkers, Workers, wait_seconds
-from groundwire.flow.plan import Account, Amount, Price, most, require_room
-from groundwire.flow.records import Recorded, Taken
+from groundwire.flow.plan import Account, Amount, Price, input_tokens, most, require_room
+from groundwire.flow.records import Cost, Recorded, Taken
 
 _log = logging.getLogger(__name__)
 _LOOK_AGAIN_SECONDS = 0.5
 _LONGEST_NAP_SECONDS = 1.0
+_NO_KEY = "0" * 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,27 @@ def ask(
     return batch.replay() if asking.mode == "replay" else batch.run()
 
 
+def capabilities(model: LanguageModel, *, asking: Asking) -> Capabilities:
+    """What a model can do; one that is busy when it is asked for that is asked again later, as calls are.
+
+    Raises:
+        ModelBusy: it was busy at every attempt, the next would be after the deadline, or it cannot be reached.
+        ModelRefused: it refuses for good.
+    """
+    workers, limits, attempt = asking.workers(), asking.limits, 0
+    deadline = asking.began + (limits.deadline_seconds or float("inf"))
+    while True:
+        attempt += 1
+        try:
+            return model.capabilities()
+        except ModelBusy as error:
+            wait = max(wait_seconds(limits, key=_NO_KEY, attempt=attempt), error.retry_after or 0.0)
+            if not error.connected or attempt >= limits.attempts or workers.now() + wait >= deadline:
+                raise
+            _log.info("'%s' is busy, it is asked again in %.1f seconds: %s", model.id, wait, hide(str(error)))
+        workers.wait(wait)  # nothing is under way: it only passes the time
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
     """One of the different requests of a batch, while it has no answer."""
@@ -148,10 +170,10 @@ class _Batch:
         self._deadline = asking.began + (asking.limits.deadline_seconds or float("inf"))
         self._waiting: list[tuple[float, int, _Job]] = []  # a heap: by the time it may be sent, then by place
         self._flying: dict[int, _Flight] = {}
+        self._given_up: dict[int, Amount] = {}
         self._arrived: Call | None = None
         self._answers: dict[str, Answer] = {}
         self._stop: BaseException | None = None
-
         self._different: dict[str, int] = {}
         for place, key in enumerate(self._keys):
             self._different.setdefault(key, place)
@@ -161,6 +183,7 @@ class _Batch:
         self._take_from_ledger()
         if self._waiting:
             self._asking.account.require_price(self._model.id, self._price)
+            capabilities(self._model, asking=self._asking)
             require_room({job.place: job.request for _, _, job in self._waiting}, model=self._model)
         try:
             self._loop()
@@ -168,6 +191,7 @@ class _Batch:
             self._stop = interrupt
             _log.warning("stopping once %d calls under way are back; interrupt again to leave them", len(self._flying))
             self._loop()
+            self._asking.ledger.never_sent(self._asking.run, set(self._different) - set(self._answers))
         if self._stop is not None:
             rest = Failure(FailureKind.STOPPED, str(self._stop) or "interrupted")
             raise ended(self._stop, answers=self._in_order(rest))
@@ -298,14 +322,15 @@ class _Batch:
         for number, flight in [each for each in self._flying.items() if each[1].due <= now]:
             seconds = now - flight.sent
             error = ModelBusy(f"no answer and no error for {seconds:.0f} seconds, which is beyond the time-out")
+            error.spent = Usage(input_tokens(flight.job.request), 0, estimated=True)
+            self._given_up[number] = self._came_to(error.spent)[1]
             del self._flying[number]
             self._lose(number, error, seconds=seconds, flight=flight)
 
     def _keep(self, number: int, reply: Reply, *, seconds: float, flight: _Flight | None) -> None:
-        cost = self._price.of(reply.usage) if self._price else None
+        cost, spent = self._came_to(reply.usage)
         self._asking.ledger.answered(number, reply, seconds=seconds, cost=cost)
-        tokens = reply.usage.input_tokens + reply.usage.output_tokens
-        spent = Amount(1 if flight else 0, tokens, cost.amount if cost else Amount().money)
+        spent = spent.plus(self._given_up.pop(number, Amount()), times=-1)
         self._asking.account.settle(flight.reserved if flight else Amount(), spent=spent)
         if flight is None:  # given up before; whoever still waits for it finds it in the ledger
             return
@@ -313,11 +338,19 @@ class _Batch:
         self._breaker.succeeded()
         self._settle(flight.job, Answer(flight.job.request, reply, attempts=flight.job.attempts, seconds=seconds))
 
+    def _came_to(self, usage: Usage) -> tuple[Cost | None, Amount]:
+        """What a call cost, and all that it came to."""
+        cost = self._price.of(usage) if self._price else None
+        tokens = usage.input_tokens + usage.output_tokens
+        return cost, Amount(1, tokens, cost.amount if cost else Amount().money)
+
     def _lose(self, number: int, error: BaseException, *, seconds: float, flight: _Flight) -> None:
         """A call failed: try again, give the request up, or stop."""
         reason = hide(str(error)) or type(error).__name__
-        self._asking.ledger.failed(number, reason, seconds=seconds)
-        self._asking.account.settle(flight.reserved, spent=Amount(calls=1))
+        usage = (error.spent if isinstance(error, ModelError) else None) or Usage(0, 0)
+        cost, spent = self._came_to(usage)
+        self._asking.ledger.failed(number, reason, seconds=seconds, usage=usage, cost=cost)
+        self._asking.account.settle(flight.reserved, spent=spent)
         if not isinstance(error, ModelBusy):
             self._stop = self._stop or error
             return

@@ -75,7 +75,7 @@ def read_page(text: str) -> Row | Refused:
         MissingExtra: trafilatura is not installed.
     """
     try:
-        from lxml import etree  # type: ignore[import-untyped]  # lxml ships no types
+        from lxml import etree
         from trafilatura import bare_extraction, load_html
         from trafilatura.settings import Document as PageDocument
     except ImportError as error:

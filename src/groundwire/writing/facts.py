@@ -50,6 +50,7 @@ _PART_OF = re.compile(
     re.IGNORECASE,
 )
 _SINCE = re.compile(r"(?:\b(?:since|until|till|by|before|after|than|from)|[自从较比])\s?$", re.IGNORECASE)
+_ALONE = r"(?!\s(?:certificates?|penalt(?:y|ies)|rows?|threats?|sentences?|notices?|squads?|bed)\b)"
 _WHEN = re.compile(r",?\s(?:when|in which)\b|[年月日]?[,，]?(?:当时|当年)")
 _SINCE_AFTER = re.compile(r"^(?:以来|以前|之前|之后|以后|同期|底前|前)")
 _SAID = re.compile(
@@ -113,7 +114,7 @@ def _measures() -> tuple[_Measure, ...]:
             head, _, listed = line.partition(" = ")
             name, kinds = head.split()
             words = sorted(listed.split(), key=lambda word: (-len(word), word))
-            forms = [re.escape(w) if w[0] >= "\u3400" else r"\b" + w.replace("_", " ") + r"\b" for w in words]
+            forms = [re.escape(w) if w[0] >= "\u3400" else r"\b" + w.replace("_", " ") + r"\b" + _ALONE for w in words]
             form = re.compile("|".join(forms), re.IGNORECASE)
             found.append(_Measure(name, level == "total", frozenset(kinds.split("/")), form))
     return tuple(found)

@@ -93,8 +93,9 @@ def _years(topic: str, said: Sequence[_Said]) -> Iterator[PremiseNote]:
     for mention in find_dates(topic):
         if not mention.absolute or mention.start is None or mention.end is None:
             continue
-        known = [(one, other) for one in said for other in find_dates(one.text, anchor=one.document.published)]
-        days = [one.document.published for one in said if one.document.published]
+        near = [one for one in said if one.placed >= ABOUT / 2]  # a year in a source on something else confirms nothing
+        known = [(one, other) for one in near for other in find_dates(one.text, anchor=one.document.published)]
+        days = [one.document.published for one in near if one.document.published]
         if any(_overlaps(mention, other) for _, other in known) or any(_within(mention, day) for day in days):
             continue
         counter = [

@@ -247,7 +247,7 @@ def summary(source: Source) -> Material:
 def _for_numbers(rater: Rater, topic: str, source: Source) -> Request:
     if rater.settings.prompt == "rating-scorerag":
         shown: Mapping[str, prompts.Value] = {"topic": topic, "source": summary(source)}
-        return _ask(rater, topic, prompt="rating-scorerag", values=shown, tokens=_WORD_TOKENS * 4)
+        return _ask(rater, topic, prompt="rating-scorerag", values=shown, tokens=_NUMBER_TOKENS)
     values: Mapping[str, prompts.Value] = {"topic": topic, "source": _shown(rater, source)}
     return replace(_ask(rater, topic, prompt="rating", values=values, tokens=_NUMBER_TOKENS), stop=(_STOP,))
 

@@ -161,7 +161,7 @@ def test_a_token_inside_a_character_is_looked_for_among_the_likeliest(tmp_path: 
         if forced == 8:
             return {"completion_probabilities": [{"id": 8, "logprob": -0.5, "top_logprobs": []}]}
         if forced == 7 or body["n_probs"] < 300:
-            return {"completion_probabilities": []} if forced == 7 else {}
+            return {"completion_probabilities": [], "timings": {"cache_n": 1}} if forced == 7 else {}
         others = [{"id": 7, "logprob": -2.0}]
         return {"completion_probabilities": [{"id": 1, "logprob": -9.0, "top_logprobs": others}]}
 
@@ -175,6 +175,7 @@ def test_a_token_inside_a_character_is_looked_for_among_the_likeliest(tmp_path: 
         found = model.reply(Request(ASKED, 1, given="水"), timeout_seconds=5)
     assert [(token.text, token.logprob) for token in found.tokens] == [("[230, 176]", -2.0), ("[180]", -0.5)]
     assert (found.text, found.usage.input_tokens, found.usage.output_tokens) == ("水", 3, 2)
+    assert found.usage.cached_tokens == 1, "as the first question found, whatever the later ones find"
 
 
 def test_a_likelihood_that_the_engine_does_not_say_is_an_error(tmp_path: Path) -> None:
@@ -268,3 +269,4 @@ def test_a_forced_likelihood_is_that_of_the_free_reply(smallest: LlamaModel) -> 
     assert [token.text for token in forced.tokens] == [token.text for token in free.tokens]
     assert [token.logprob for token in forced.tokens] == pytest.approx([one.logprob for one in free.tokens], abs=0.01)
     assert sum(token.logprob for token in rare.tokens) < sum(token.logprob for token in forced.tokens)
+    assert forced.usage.input_tokens > rare.usage.cached_tokens >= 10, "both begin with the same conversation"

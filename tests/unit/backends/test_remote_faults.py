@@ -88,31 +88,33 @@ def test_no_text_of_a_server_brings_the_key_or_control_characters(before: str, a
 
 
 @pytest.mark.parametrize(
-    ("error", "status"),
+    ("error", "kind", "status"),
     [
-        ({"code": 429}, 0),
-        ({"code": "503"}, 0),
-        ({"status": 529}, 0),
-        ({"message": "whatever"}, 0),
-        ({"type": "rate_limit_error"}, 0),
-        ({"type": "overloaded_error"}, 0),
-        ({"message": "Rate limit reached"}, 0),
-        ({"code": "insufficient_quota"}, 429),
-        ({"type": "authentication_error"}, 401),
-        ({"code": "invalid_api_key"}, 401),
-        ({"type": "permission_error"}, 403),
-        ({"code": "model_not_found"}, 404),
-        ({"type": "BadRequestError", "code": 400}, 400),
-        ({"type": "BadRequestError"}, 400),
-        ({"code": 200, "type": "invalid_request_error"}, 400),
-        ({"code": "²", "type": "invalid_request_error"}, 400),
+        ({"code": 429}, ModelBusy, 429),
+        ({"code": "503"}, ModelBusy, 503),
+        ({"status": 529}, ModelBusy, 529),
+        ({"message": "whatever"}, ModelBusy, 500),
+        ({"type": "rate_limit_error"}, ModelBusy, 429),
+        ({"type": "overloaded_error"}, ModelBusy, 503),
+        ({"message": "Rate limit reached"}, ModelBusy, 429),
+        ({"code": "insufficient_quota"}, ModelRefused, 429),
+        ({"type": "authentication_error"}, ModelRefused, 401),
+        ({"code": "invalid_api_key"}, ModelRefused, 401),
+        ({"type": "permission_error"}, ModelRefused, 403),
+        ({"code": "model_not_found"}, ModelRefused, 404),
+        ({"type": "BadRequestError", "code": 400}, ModelRefused, 400),
+        ({"type": "BadRequestError"}, ModelRefused, 400),
+        ({"code": 200, "type": "invalid_request_error"}, ModelRefused, 400),
+        ({"code": "²", "type": "invalid_request_error"}, ModelRefused, 400),
     ],
 )
-def test_an_error_inside_a_good_answer_is_read_as_the_error_it_is(error: dict[str, object], status: int) -> None:
+def test_an_error_inside_a_good_answer_is_read_as_the_error_it_is(
+    error: dict[str, object], kind: type[ModelBusy | ModelRefused], status: int
+) -> None:
     fault = faults.of_error(error, SERVER)
 
-    assert isinstance(fault, ModelRefused if status else ModelBusy)
-    assert getattr(fault, "status", 0) == status
+    assert isinstance(fault, kind)
+    assert fault.status == status
     assert "HTTP 200 with an error in it from http://host/v1" in str(fault)
 
 

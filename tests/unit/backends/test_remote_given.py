@@ -42,6 +42,29 @@ def test_llama_cpp_is_made_to_say_each_token() -> None:
     assert reply == Reply("yes, it is", "stop", Usage(3, 3), tokens)
 
 
+@pytest.mark.parametrize(
+    ("family", "cached"),
+    [("vllm", 4), ("llama.cpp", 2)],
+)
+def test_what_the_server_had_read_before_is_counted(family: str, cached: int) -> None:
+    def vllm(body: stub.Body) -> stub.Step:
+        told = {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 4}}
+        places = stub.prompt_logprobs(body)
+        return stub.as_json({**stub.completion(""), "prompt_logprobs": places, "usage": told})
+
+    def llama(body: stub.Body) -> stub.Step:
+        place = {"id": body["logit_bias"][0][0], "token": "?", "logprob": -1, "top_logprobs": []}
+        kept = {"cache_n": len(body["prompt"]) - 1}
+        return stub.as_json({"completion_probabilities": [place], "timings": kept})
+
+    if family == "vllm":
+        reply = given_by("vllm", stub.VLLM, script=vllm)
+    else:
+        reply = given_by("llama.cpp", {**stub.LLAMA, "/completion": llama})
+
+    assert reply.usage.cached_tokens == cached
+
+
 def test_llama_cpp_reads_a_token_after_all_those_before_it() -> None:
     with StubServer(paths=stub.LLAMA) as server:
         caller = Caller("http:stub", Profile(server.base_url, "m"), key=None)

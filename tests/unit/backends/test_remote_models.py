@@ -807,3 +807,137 @@ def test_a_missing_engine_is_named_with_its_extra() -> None:
     extra, said = json.loads(done.stdout)
     assert extra == "remote"
     assert "'http:x' needs the extra 'remote'" in said
+
+
+READ = len(("Be", "brief", ".", "Is", "water", "wet", "?"))
+REPEATED = stub.duplicate_chunk("Wat", "er", at=0)
+SPENT: dict[str, tuple[stub.Step, Usage | None]] = {
+    "turned down: 429": (stub.status(429), None),
+    "turned down: 503": (stub.status(503), None),
+    "turned down: a page of a proxy": (stub.page(502), None),
+    "turned down in a good answer": (stub.error_in_200(), None),
+    "cut JSON": (stub.cut_json(150), Usage(READ, 0, estimated=True)),
+    "cut JSON, after the text": (replace(stub.ok("one two three four"), cut_after=200), Usage(READ, 5, estimated=True)),
+    "cut stream": (stub.cut_stream("one", " two"), Usage(READ, 2, estimated=True)),
+    "cut stream that was counted": (
+        stub.stream([*stub.chunks(["one", " two"], finish=None), {"choices": [{"delta": {}}]}], done=False),
+        Usage(7, 2),
+    ),
+    "repeated stream": (REPEATED, Usage(7, 2)),
+    "no choices": (stub.as_json({**stub.completion(), "choices": []}), Usage(7, 3)),
+    "no choices, no count": (stub.as_json({"choices": []}), Usage(READ, 0, estimated=True)),
+    "nothing within the time": (stub.hang(), Usage(READ, 0, estimated=True)),
+    "reset before any answer": (stub.reset(), Usage(READ, 0, estimated=True)),
+    "an empty body": (stub.Step(200, {"Content-Type": "application/json"}), Usage(READ, 0, estimated=True)),
+}
+
+
+@pytest.mark.parametrize("case", SPENT)
+def test_a_call_that_failed_says_what_it_took_all_the_same(case: str) -> None:
+    step, wanted = SPENT[case]
+    told: list[str] = []
+    with StubServer([step]) as server, pytest.raises(ModelBusy) as caught:
+        model_of(server).reply(
+            ASKED, timeout_seconds=1.0, on_text=told.append if "event-stream" in str(step.headers) else None
+        )
+
+    assert caught.value.spent == wanted
+
+
+def test_a_call_that_was_never_sent_took_nothing() -> None:
+    profile = Profile("http://127.0.0.1:9/v1", "m")
+    with pytest.raises(ModelBusy, match="nothing listens there") as caught:
+        RemoteModel("x", profile).reply(ASKED, timeout_seconds=5)
+
+    assert (caught.value.spent, caught.value.connected, caught.value.status) == (None, False, 0)
+
+
+def test_who_waits_for_a_server_that_is_not_there_waits_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(host: str, port: int, *, seconds: float) -> None:
+        time.sleep(seconds)
+        raise TimeoutError(f"no connection to {host}:{port} within {seconds:g} seconds")
+
+    monkeypatch.setattr("groundwire.backends.remote_calls.require_listening", nobody)
+    model = RemoteModel("x", Profile("http://192.0.2.1/v1", "m", connect_seconds=0.4))
+    faults: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            model.reply(ASKED, timeout_seconds=5)
+        except ModelBusy as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(6)]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert time.monotonic() - began < 6 * 0.4 / 2
+    assert [str(fault) for fault in faults] == [str(faults[0])] * 6
+    assert len(set(map(id, faults))) == 6, "each has a fault of its own"
+    call()
+    assert time.monotonic() - began > 2 * 0.4, "who comes later looks again"
+
+
+class Raw:
+    """A server of bytes: does something with each connection, and counts them."""
+
+    def __init__(self, play: Callable[[socket.socket], None]) -> None:
+        self.connections = 0
+        self._play = play
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._listener.getsockname()[1]}"
+
+    def __enter__(self) -> "Raw":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(timeout=5)
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self.connections += 1
+                with connection, suppress(OSError):
+                    self._play(connection)
+
+
+def hang_up(connection: socket.socket) -> None:
+    connection.recv(4096)
+
+
+def reset_at_once(connection: socket.socket) -> None:
+    connection.recv(1)
+
+
+def speak_plainly(connection: socket.socket) -> None:
+    connection.recv(1024)
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("play", "kind", "said"),
+    [
+        (reset_at_once, ModelBusy, "Is it up, and is there a network?"),
+        (hang_up, ModelBusy, "Is it up, and is there a network?"),
+        (speak_plainly, ModelRefused, "Correct http or https in base_url"),
+    ],
+)
+def test_a_handshake_that_is_hung_up_on_may_pass_and_one_with_who_speaks_otherwise_never(
+    play: Callable[[socket.socket], None], kind: type[ModelError], said: str
+) -> None:
+    with Raw(play) as server, pytest.raises(kind, match=said.replace("?", "[?]")) as caught:
+        RemoteModel("x", Profile(f"https://{server.address}/v1", "m")).reply(ASKED, timeout_seconds=5)
+
+    assert caught.value.spent is None
+    assert getattr(caught.value, "connected", False) is False

@@ -9,6 +9,7 @@ import stub_server as stub
 from groundwire.backends import remote_replies as replies
 from groundwire.core.errors import ModelBusy
 from groundwire.core.language import Message, ReplyToken, Request, TokenChoice, Usage
+from groundwire.core.text import count_tokens
 
 ASKED = Request((Message("user", "Is water wet?"),), 20, top_logprobs=2)
 
@@ -251,3 +252,38 @@ def test_events_are_read_however_the_bytes_are_cut(sent: bytes, wanted: list[str
 def test_a_body_without_a_reply_is_busy(body: dict[str, object]) -> None:
     with pytest.raises(ModelBusy, match="holds no"):
         replies.reply_of(body, ASKED)
+
+
+@pytest.mark.parametrize(
+    ("came", "wanted"),
+    [
+        ("", None),
+        ('{"choices": [{"message": {"content": "one two thr', Usage(0, 3, estimated=True)),
+        ('{"choices": [{"message": {"content": "水災\\u6c34\\u', Usage(0, 3, estimated=True)),
+        ('{"choices": [{"message": {"content": "a \\"quoted\\" b\\', Usage(0, 5, estimated=True)),
+        ('{"usage": {"prompt_tokens": 7, "completion_tokens": 3}, "choices": [{"mess', Usage(7, 3)),
+        (
+            '{"usage": {"prompt_tokens": 7, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 5}},',
+            Usage(7, 3, 5),
+        ),
+        ('{"usage": {"prompt_tokens": 7, "completi', Usage(0, 0, estimated=True)),
+        ('{"usage": {"prompt_tokens": null}, "message": {"content": "a b"', Usage(0, 2, estimated=True)),
+        ('{"usage": ' + '{"a":' * 100_000, Usage(0, 0, estimated=True)),
+        (
+            'data: {"choices": [{"delta": {"content": "one"}}]}\n\ndata: {"reasoning_content": " two"}\n\ndata:',
+            Usage(0, 2, estimated=True),
+        ),
+        ("<html>Bad gateway</html>", Usage(0, 0, estimated=True)),
+    ],
+)
+def test_what_a_broken_answer_took_is_counted_or_estimated(came: str, wanted: Usage | None) -> None:
+    assert replies.usage_so_far(came) == wanted
+
+
+@given(st.text(), st.integers(0, 400))
+def test_an_answer_may_be_cut_anywhere(text: str, at: int) -> None:
+    whole = json.dumps({"choices": [{"message": {"content": text}}]})
+
+    found = replies.usage_so_far(whole[:at])
+
+    assert found is None or (found.estimated and found.output_tokens <= count_tokens(text) + 1)

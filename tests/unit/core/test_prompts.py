@@ -359,6 +359,6 @@ def test_our_own_files_are_held_to_their_form(tmp_path: Path, monkeypatch: pytes
 def test_declared_slots_say_what_they_take() -> None:
     assert load("rubrics-ccrs-shared").slots == (
         Slot("question", material=True), Slot("contexts", material=True, optional=True), Slot("answer", material=True),
-        Slot("reference", material=True, optional=True),
+        Slot("reference", material=True, optional=True), Slot("order"),
     )  # fmt: skip
     assert not declines(RATING.system)

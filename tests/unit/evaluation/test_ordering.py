@@ -5,11 +5,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.core.errors import UsageError
 from groundwire.evaluation import ordering
+from groundwire.evaluation.correlation import correlation
 from groundwire.evaluation.ordering import Drawing, rank_agreement, separation
 
 stats = pytest.importorskip("scipy.stats", reason="the group 'dev' is not installed")  # slow to import: here, once
@@ -22,6 +23,7 @@ _items = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(_items)
 def test_separation_is_the_share_of_pairs_in_the_right_order(rows: list[tuple[float, float, float]]) -> None:
     values, grades, clusters = zip(*rows, strict=True)
@@ -41,6 +43,7 @@ def test_separation_is_the_share_of_pairs_in_the_right_order(rows: list[tuple[fl
             assert math.isnan(found.low)
 
 
+@settings(deadline=None)
 @given(_items)
 def test_rank_agreement_is_scipys_tau_b(rows: list[tuple[float, float, float]]) -> None:
     first, second, clusters = zip(*rows, strict=True)
@@ -49,6 +52,31 @@ def test_rank_agreement_is_scipys_tau_b(rows: list[tuple[float, float, float]]) 
 
     expected = stats.kendalltau(first, second).statistic if len(set(first)) > 1 and len(set(second)) > 1 else math.nan
     assert found.mean == pytest.approx(expected, nan_ok=True)
+
+
+@settings(deadline=None)
+@given(_items)
+def test_rank_agreement_and_correlation_are_one_tau_also_where_clusters_are_drawn(
+    rows: list[tuple[float, float, float]],
+) -> None:
+    first, second, clusters = zip(*rows, strict=True)
+    found = rank_agreement(first, second, clusters=clusters, drawing=FEW)
+    one, other = (np.array(column) for column in (first, second))
+    rng = np.random.default_rng(FEW.seed)
+    places = {label: place for place, label in enumerate(dict.fromkeys(clusters))}
+    drawn = []
+    for counts in rng.multinomial(len(places), [1 / len(places)] * len(places), size=FEW.resamples):
+        picked = np.repeat(np.arange(len(rows)), [counts[places[label]] for label in clusters])
+        x, y = (np.sign(column[picked][:, None] - column[picked][None, :]) for column in (one, other))
+        below = math.sqrt((x * x).sum() * (y * y).sum())
+        drawn.append((x * y).sum() / below if below else math.nan)
+
+    assert found.mean == pytest.approx(correlation(first, second, kind="kendall").value, nan_ok=True)
+    if len(places) == 1 or math.isnan(found.mean) or np.isnan(drawn).all():
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)
+    else:
+        assert (found.low, found.high) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
 
 
 def test_an_unscored_item_is_left_out_and_counted() -> None:
@@ -68,6 +96,14 @@ def test_one_cluster_has_no_interval() -> None:
 
 def test_nothing_scored_is_nan() -> None:
     assert math.isnan(separation([None, None], [1, 0], clusters="ab", drawing=FEW).mean)
+    assert math.isnan(rank_agreement([None, 1], [1, None], clusters="ab", drawing=FEW).mean)
+
+
+def test_where_no_sample_has_a_value_there_is_no_interval() -> None:
+    found = [separation([2, 1], [1, 0], clusters="ab", drawing=Drawing(resamples=1, seed=seed)) for seed in range(8)]
+
+    assert all(one.mean == 1 for one in found)
+    assert {math.isnan(one.low) for one in found} == {True, False}  # one article drawn twice, or both
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:

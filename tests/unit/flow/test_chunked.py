@@ -92,6 +92,35 @@ def test_a_filter_is_honoured() -> None:
     assert [one.document.id for one in found] == ["cake"]
 
 
+def test_a_filter_that_lets_nothing_through_gives_no_sources() -> None:
+    made = open_archive("memory:", embedder="hash:256")
+    made.add([FLOOD])
+    assert chunk_sources(made, "river flood", k=5, where=Filter(languages=("zh-TW",))) == ()
+
+
+def test_a_snapshot_is_searched_as_it_was_and_drops_nothing_that_the_archive_needs(tmp_path: Path) -> None:
+    place, told = str(tmp_path / "a.archive"), []
+    with closing(open_archive(place, embedder="hash:256", create=True)) as made:
+        made.add([FLOOD])
+        made.snapshot("then")
+        made.add([Document("flood", "Cakes are baked with butter.", language="en"), CAKE])
+        now = chunk_sources(made, "river flood", k=5)
+        with closing(made.at("then")) as pinned:
+            then = chunk_sources(pinned, "river flood", k=5)
+        chunk_sources(made, "river flood", k=5, progress=lambda done, total, _: told.append((done, total)))
+
+    assert {one.document.id: one.document.text for one in then} == {"flood": FLOOD.text}
+    assert {one.document.id for one in now} == {"flood", "cake"}
+    assert FLOOD.text not in {one.document.text for one in now}
+    assert told == []
+
+
+def test_equal_chunks_come_in_the_order_of_their_documents() -> None:
+    made = open_archive("memory:", embedder="hash:256")
+    made.add([Document(name, "The river flood reached the town.") for name in "dbca"])
+    assert [one.document.id for one in chunk_sources(made, "river flood", k=3)] == ["a", "b", "c"]
+
+
 def test_an_archive_without_documents_has_no_sources() -> None:
     assert chunk_sources(open_archive("memory:", embedder="hash:256"), "river", k=5) == ()
 

@@ -181,7 +181,7 @@ def test_the_bill_adds_up_by_run_and_over_all(ledger: Ledger) -> None:
         call = send(ledger, request(f"question {number}"), run=run)
         ledger.answered(call, used, seconds=2, cost=Cost(Decimal(amount), "USD"))
     ledger.answered(send(ledger, request("free"), run="b"), reply("x"), seconds=1)
-    assert ledger.bill("a") == Bill(2, 0, 0, 20, 4, 10, 4.0, (Cost(Decimal("0.3"), "USD"),))
+    assert ledger.bill("a") == Bill(2, 0, 0, 20, 4, 10, 0, 4.0, (Cost(Decimal("0.3"), "USD"),))
     assert ledger.bill().money == (Cost(Decimal("0.6"), "USD"),)
     assert ledger.bill().answered == 4
     assert ledger.past_seconds(MODEL, "rating") == (4, 1.75)
@@ -342,3 +342,123 @@ def test_runs_are_listed_by_time_and_those_of_dead_processes_are_known(ledger: L
         ("1", "running", "{}", False),
         ("2", "done", '{"a": 1}', True),
     ]
+
+
+def test_what_a_failed_call_took_is_in_the_bill_and_marked_where_it_is_estimated(ledger: Ledger) -> None:
+    ledger.answered(send(ledger, request("answered")), reply("x", tokens=(7, 3)), seconds=1)
+    counted, estimated, nothing = (send(ledger, request(text)) for text in ("counted", "estimated", "nothing"))
+    ledger.failed(counted, "cut", seconds=1, usage=Usage(20, 5, 10), cost=Cost(Decimal("0.5"), "USD"))
+    ledger.failed(estimated, "cut", seconds=1, usage=Usage(11, 2, estimated=True))
+    ledger.failed(nothing, "503", seconds=1)
+
+    bill = ledger.bill()
+
+    assert (bill.answered, bill.failed) == (1, 3)
+    assert (bill.input_tokens, bill.output_tokens, bill.cached_tokens, bill.estimated_tokens) == (38, 10, 10, 13)
+    assert bill.money == (Cost(Decimal("0.5"), "USD"),)
+
+
+def test_a_reply_that_comes_after_all_replaces_the_estimate(ledger: Ledger) -> None:
+    late = send(ledger)
+    ledger.failed(late, "hangs", seconds=9, usage=Usage(100, 0, estimated=True))
+    ledger.answered(late, reply("x", tokens=(7, 3)), seconds=12)
+
+    bill = ledger.bill()
+
+    assert (bill.input_tokens, bill.output_tokens, bill.estimated_tokens) == (7, 3, 0)
+
+
+def test_claims_that_were_never_sent_are_taken_back_and_no_others(ledger: Ledger) -> None:
+    one, other, third = (request(text) for text in ("one", "other", "third"))
+    for asked, run in ((one, "run-1"), (other, "run-1"), (third, "run-2")):
+        send(ledger, asked, run=run)
+
+    ledger.never_sent("run-1", [one.key(MODEL), third.key(MODEL)])
+
+    assert (ledger.bill("run-1").unanswered, ledger.bill("run-2").unanswered) == (1, 1)
+
+
+def asked_by(ledger: Ledger, run: str, *texts: str) -> None:
+    """A run that asks and is answered, by the ledger where that has the reply; each run is its own process."""
+    asked = [request(text) for text in texts]
+    ledger.put_run(run, "{}", state="done")
+    ledger.begin([(one, one.key(MODEL)) for one in asked], model=MODEL, run=run)
+    for one in asked:
+        claim = ledger.claim(one, model=MODEL, run=run, lease_seconds=60)
+        if isinstance(claim, Sent):
+            ledger.answered(claim.call, reply(one.messages[0].text), seconds=1)
+
+
+def test_pruned_runs_go_with_their_calls_but_no_reply_that_another_run_works_with(ledger: Ledger) -> None:
+    asked_by(ledger, "run-1", "a", "b", "c")
+    asked_by(ledger, "run-2", "b", "d")
+    asked_by(ledger, "run-3", "c", "e")
+    ledger.failed(send(ledger, request("failed"), run="run-1"), "503", seconds=1)
+    would = ledger.prune(["run-1", "run-2", "run-9"], dry_run=True)
+    assert [row.id for row in ledger.runs()] == ["run-1", "run-2", "run-3"]
+    assert ledger.bill().answered == 5
+
+    gone = ledger.prune(["run-1", "run-2", "run-9"])
+
+    assert (gone.runs, gone.calls, gone.kept_calls, gone.requests) == (("run-1", "run-2"), 4, 1, 4)
+    assert (would.runs, would.calls, would.kept_calls, would.requests) == (("run-1", "run-2"), 4, 1, 4)
+    assert [use.reply for use in ledger.uses("run-3")] == [reply_as_text(reply("c")), reply_as_text(reply("e"))]
+    assert [row.id for row in ledger.runs()] == ["run-3"]
+    assert (ledger.uses("run-1"), ledger.bill("run-2").answered) == ((), 0)
+    again = ledger.claim(request("a"), model=MODEL, run="run-4", lease_seconds=60)
+    assert isinstance(again, Sent), "what only dropped runs asked is paid for again"
+    assert isinstance(ledger.claim(request("c"), model=MODEL, run="run-4", lease_seconds=60), Recorded)
+
+
+def test_a_reply_that_a_run_has_asked_for_and_not_taken_yet_stays(ledger: Ledger) -> None:
+    asked_by(ledger, "run-1", "a", "b")
+    ledger.put_run("run-2", "{}", state="running")
+    ledger.begin([(request("b"), request("b").key(MODEL))], model=MODEL, run="run-2")
+
+    gone = ledger.prune(["run-1"])
+
+    assert (gone.calls, gone.kept_calls) == (1, 1)
+    assert isinstance(ledger.claim(request("b"), model=MODEL, run="run-2", lease_seconds=60), Recorded)
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=6), min_size=1, max_size=5), st.sets(st.integers(0, 4)))
+@settings(max_examples=30, deadline=None)
+def test_whatever_is_pruned_the_other_runs_keep_all_their_replies(asked: list[list[int]], dropped: set[int]) -> None:
+    with Ledger(":memory:") as ledger:
+        for number, questions in enumerate(asked):
+            asked_by(ledger, f"run-{number}", *(f"question {question}" for question in questions))
+        kept = [f"run-{number}" for number in range(len(asked)) if number not in dropped]
+        before = {run: ledger.uses(run) for run in kept}
+
+        ledger.prune(f"run-{number}" for number in dropped)
+
+        assert {run: ledger.uses(run) for run in kept} == before
+        assert [row.id for row in ledger.runs()] == kept
+
+
+def test_a_pruned_file_is_smaller(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    with Ledger(path) as ledger:
+        asked_by(ledger, "run-1", *(f"{number} " + "long " * 400 for number in range(100)))
+        asked_by(ledger, "run-2", "short")
+    before = path.stat().st_size
+
+    with Ledger(path) as ledger:
+        gone = ledger.prune(["run-1"])
+
+    assert gone.freed_bytes > 100_000
+    assert path.stat().st_size == before - gone.freed_bytes
+    assert b"long long" not in path.read_bytes(), "nothing of what went can be read in the file"
+
+
+def test_a_file_that_another_process_holds_is_not_pruned(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger") as ledger:
+        asked_by(ledger, "run-1", "a")
+        ledger._connection.execute("PRAGMA busy_timeout = 10")
+        other = sqlite3.connect(tmp_path / "ledger", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(CannotDo, match="held by another process"):
+            ledger.prune(["run-1"])
+        other.execute("ROLLBACK")
+        other.close()
+        assert ledger.prune(["run-1"]).runs == ("run-1",)

@@ -20,6 +20,7 @@ from groundwire.flow.manifests import (
     first_difference,
     known_capabilities,
     new_run_id,
+    old_runs,
     provenance,
     runs_of,
 )
@@ -29,6 +30,7 @@ from groundwire.flow.settings import Loaded, Settings
 from simulated import Fake, busy, request, requests
 
 QUICK = How(limits=Limits(first_wait_seconds=0.001, attempts=2))
+PATIENT = Limits(first_wait_seconds=0.001, attempts=5)
 
 
 @pytest.fixture
@@ -297,3 +299,47 @@ def test_ledgers_of_the_default_place_are_files(tmp_path: Path, monkeypatch: pyt
         make(ledger)
     with Ledger("groundwire.ledger", create=False) as ledger:
         assert find_run(ledger, "last").state == RunState.DONE
+
+
+def test_old_runs_are_those_that_are_over_and_that_all_measures_name(ledger: Ledger) -> None:
+    days = {"20260101": "done", "20260110": "stopped", "20260120": "running", "20260131": "done"}
+    make(ledger)
+    (made,) = runs_of(ledger)
+    for day, state in days.items():
+        at = f"{day[:4]}-{day[4:6]}-{day[6:]}T12:00:00.000+00:00"
+        ended = "" if state == "running" else at
+        manifest = replace(made.manifest, id=day, started=at, ended=ended)
+        ledger.put_run(day, manifest.as_text(), state=state)
+    gone = replace(made.manifest, id="20260105", started="2026-01-05T12:00:00.000+00:00", ended="")
+    ours, ledger.holder = ledger.holder, ledger.holder.rsplit(" ", 2)[0] + " 999999999 x"
+    ledger.put_run("20260105", gone.as_text(), state="running")
+    ledger.holder = ours
+    now = datetime(2026, 2, 1, 12, tzinfo=UTC)
+
+    def old(**measures: int) -> list[str]:
+        return [run.manifest.id for run in old_runs(ledger, now=now, **measures) if run.manifest.id in {*days, gone.id}]
+
+    assert old(older_than_days=0) == ["20260101", "20260105", "20260110", "20260131"], "one is under way"
+    assert old(older_than_days=22) == ["20260101", "20260105", "20260110"]
+    assert old(older_than_days=23) == ["20260101", "20260105"], "killed runs count from their beginning"
+    assert old(keep=2) == ["20260101", "20260105", "20260110"]
+    assert old(keep=0) == ["20260101", "20260105", "20260110", "20260131"]
+    assert old(keep=99) == []
+    assert old(keep=5, older_than_days=20) == ["20260101"]
+
+
+def test_a_model_that_is_busy_when_it_is_asked_what_it_can_do_is_asked_again(ledger: Ledger) -> None:
+    class Crowded(Fake):
+        tries = 0
+
+        def capabilities(self) -> Capabilities:
+            self.tries += 1
+            if self.tries < 3:
+                raise busy("429")
+            return Capabilities(schema=True)
+
+    model = Crowded()
+    with recorded(ledger, command=[], settings=Loaded(Settings(), {}), how=replace(QUICK, limits=PATIENT)) as recording:
+        asked = recording.model("fake:one", lambda: model)
+        assert recording.capabilities(asked).schema
+    assert model.tries == 3

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from groundwire.core.answers import Answer, Failure, FailureKind
 from groundwire.core.errors import ModelBusy, ModelRefused, UsageError
+from groundwire.core.language import Capabilities, Usage
 from groundwire.flow.answers import ReplayLacks, RunGaveUp, RunOverBudget, RunRefused
 from groundwire.flow.ledger import Ledger
 from groundwire.flow.pace import Limits
-from groundwire.flow.plan import Account, Amount, Budget, Price, most
+from groundwire.flow.plan import Account, Amount, Budget, Price, input_tokens, most
+from groundwire.flow.records import Claim, Cost
 from groundwire.flow.traffic import Asking, Call, ask
 from simulated import Fake, Simulated, busy, reply, request, requests
 
@@ -294,6 +296,21 @@ def test_an_interrupt_while_a_reply_is_written_down_does_not_lose_it() -> None:
         assert 3 <= states(interrupted)[0] < 20
 
 
+def test_an_interrupt_between_writing_a_call_down_and_sending_it_leaves_no_call() -> None:
+    class Interrupted(Ledger):
+        def claim(self, *words: Any, **more: Any) -> Claim:  # noqa: ANN401 - handed on
+            claimed = super().claim(*words, **more)
+            if self.bill().unanswered == 2:
+                raise KeyboardInterrupt
+            return claimed
+
+    world = Simulated()
+    with Interrupted(":memory:") as ledger:
+        with pytest.raises(KeyboardInterrupt):
+            ask(requests(9), model=Fake(world), asking=asking(ledger, world, limits=Limits(at_first=4)))
+        assert states(ledger) == (1, 0, 0), "one was sent and came back, the other never left"
+
+
 def test_a_second_interrupt_leaves_them_and_the_ledger_says_so(ledger: Ledger) -> None:
     world = Simulated()
     world.interrupt_at = [3, 4]
@@ -493,3 +510,98 @@ def test_two_threads_ask_the_same_at_once_and_pay_once(ledger: Ledger) -> None:
         thread.join()
     assert texts(found["a"]) == texts(found["b"]) == [str(number) for number in range(20)]
     assert len(model.calls) == 20
+
+
+class Crowded(Fake):
+    """Says what it can do after some faults."""
+
+    def __init__(self, world: Simulated, *faults: Exception) -> None:
+        super().__init__(world)
+        self.faults = list(faults)
+        self.looks: list[float] = []
+
+    def capabilities(self) -> Capabilities:
+        self.looks.append(self._world.now() if self._world else 0.0)
+        if self.faults:
+            raise self.faults.pop(0)
+        return Capabilities(context_tokens=100)
+
+
+def test_a_model_that_is_busy_at_first_sight_is_looked_at_again_after_what_it_asks_for(ledger: Ledger) -> None:
+    world = Simulated()
+    model = Crowded(world, busy("429", retry_after=7), busy("503"))
+
+    assert texts(ask([request("question 1")], model=model, asking=asking(ledger, world))) == ["1"]
+
+    assert model.looks[0] == 0
+    assert model.looks[1] >= 7
+    assert model.looks[2] > model.looks[1]
+
+
+@pytest.mark.parametrize(
+    ("fault", "looks", "limits"),
+    [
+        (ModelBusy("nothing listens", connected=False), 1, Limits()),
+        (ModelRefused("401", status=401), 1, Limits()),
+        (busy("503"), 3, Limits(attempts=3)),
+        (busy("429", retry_after=100), 1, Limits(deadline_seconds=60)),
+    ],
+)
+def test_at_first_sight_a_model_is_given_up_as_soon_as_waiting_does_not_help(
+    ledger: Ledger, fault: Exception, looks: int, limits: Limits
+) -> None:
+    world = Simulated()
+    model = Crowded(world, *[fault] * 9)
+
+    with pytest.raises(type(fault), match=str(fault)):
+        ask(requests(3), model=model, asking=asking(ledger, world, limits=limits))
+
+    assert (len(model.looks), model.calls) == (looks, [])
+
+
+# What failed calls take
+
+
+def cut(usage: Usage) -> ModelBusy:
+    fault = busy("the stream was cut")
+    fault.spent = usage
+    return fault
+
+
+def test_what_a_failed_call_took_is_billed_and_counts_for_the_budget(ledger: Ledger) -> None:
+    world = Simulated()
+    model = Fake(world, script={"question 0": [cut(Usage(40, 10)), cut(Usage(30, 0, estimated=True)), "yes"]})
+    prices = {"fake:one": Price(Decimal(1_000_000), Decimal(2_000_000))}
+    how = asking(ledger, world, prices=prices)
+
+    assert texts(ask(requests(1), model=model, asking=how)) == ["yes"]
+
+    bill = ledger.bill()
+    assert (bill.answered, bill.failed, bill.input_tokens, bill.output_tokens) == (1, 2, 77, 13)
+    assert bill.estimated_tokens == 30
+    assert bill.money == (Cost(Decimal(103), "USD"),)
+    assert how.account.spent == Amount(3, 90, Decimal(103))
+
+
+def test_calls_that_break_off_again_and_again_end_at_the_budget(ledger: Ledger) -> None:
+    world = Simulated()
+    model = Fake(world, script={"*": [cut(Usage(50, 50))]})
+    how = asking(ledger, world, account=Account(Budget(tokens=300)), limits=Limits(at_first=1, at_once=1))
+
+    with pytest.raises(RunOverBudget):
+        ask(requests(30), model=model, asking=how)
+
+    assert how.account.spent.tokens <= 300
+    assert len(model.calls) <= 3
+
+
+def test_a_call_that_hangs_is_estimated_until_its_reply_comes_after_all(ledger: Ledger) -> None:
+    world = Simulated()
+    model = Fake(world, seconds=lambda _: 1e9 if len(model.calls) == 1 else 1.0)
+    how = asking(ledger, world, limits=Limits(timeout_seconds=10, grace_seconds=5))
+
+    ask(requests(1), model=model, asking=how)
+
+    guess = input_tokens(request("question 0"))
+    assert ledger.bill().estimated_tokens == guess > 0
+    assert how.account.spent == Amount(2, 10 + guess)

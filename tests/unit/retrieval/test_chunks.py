@@ -1,5 +1,7 @@
 """ScoreRAG's chunks: nothing is lost, none is too long, and they overlap by whole pieces."""
 
+import json
+from importlib.resources import files
 from itertools import pairwise
 
 import pytest
@@ -41,6 +43,33 @@ def test_a_long_paragraph_is_cut_at_the_ends_of_sentences(mark: str) -> None:
     chunks = split_chunks(sentence * 5)
     assert all((sentence * 5)[one.start : one.end].rstrip().endswith(mark.strip()) for one in chunks)
     assert len(chunks) == 3
+
+
+STORIES = {
+    row["id"]: row["text"]
+    for row in map(json.loads, (files("groundwire.sample") / "stories.jsonl").read_text(encoding="utf-8").splitlines())
+}
+
+
+@pytest.mark.parametrize(
+    ("size", "overlap", "story", "lengths", "of_all"),
+    [
+        (500, 50, "battery-05", [336, 458, 391], 96),
+        (120, 30, "battery-05", [50, 92, 108, 84, 77, 108, 44, 93, 14, 120, 116, 108, 84, 82], 427),
+        (120, 30, "typhoon-zh-01", [79, 80, 76, 76, 66], 427),
+    ],
+)
+def test_chunks_are_those_of_langchains_splitter_with_the_same_separators(
+    size: int, overlap: int, story: str, lengths: list[int], of_all: int
+) -> None:
+    """The values are of RecursiveCharacterTextSplitter, langchain-text-splitters 1.1.3.
+
+    With our patterns as separators, keep_separator="end" and strip_whitespace=False.
+    """
+    cut = {name: split_chunks(text, size=size, overlap=overlap) for name, text in STORIES.items()}
+
+    assert [one.end - one.start for one in cut[story]] == lengths
+    assert sum(map(len, cut.values())) == of_all
 
 
 def test_a_text_without_any_separator_is_cut_between_characters() -> None:

@@ -255,9 +255,10 @@ def test_every_reason_is_worded_in_both_chinese_scripts(language: str) -> None:
     [
         "It is the deadliest storm to strike Wangchao since 1986, when a nameless one killed 37 people.",
         "It is the deadliest storm since 1986, in which a nameless one killed 37 people.",
+        "An employer asked for one death certificate and received two of them from the hospital.",
     ],
 )
-def test_what_happened_in_another_year_is_no_later_value(aside: str) -> None:
+def test_what_happened_in_another_year_or_counts_other_things_is_no_later_value(aside: str) -> None:
     first = Document("a", "Typhoon Corva killed 12 people in Wangchao on Monday.", "Typhoon Corva", date(2024, 10, 8))
     later = Document("b", f"The toll of Typhoon Corva in Wangchao rose to 15. {aside}", "Typhoon", date(2024, 10, 9))
     values = {statement.value for found in find_discords([first, later]) for statement in found.statements}

@@ -10,6 +10,7 @@ import pytest
 from groundwire.core.answers import Answer, Failure, FailureKind
 from groundwire.core.errors import UsageError
 from groundwire.core.language import Capabilities, Finish, Reply, ReplyToken, Request, TokenChoice, Usage
+from groundwire.core.replies import Reading
 from groundwire.core.types import Document, Hit, RaterName, Sentence, Source
 from groundwire.writing import raters
 from groundwire.writing.raters import Curve, Rater, RaterSettings, evidence, rated, rater, read, requests
@@ -240,6 +241,14 @@ def test_readings_become_their_mean_with_their_spread_and_what_was_lost() -> Non
 
     assert (found.relevance, found.readings, found.band) == (85, (80, 90), "high")
     assert found.reason.startswith("2 of 3 readings by scripted:test: 80, 90; spread 5.0; 1 unreadable (")
+
+
+@pytest.mark.parametrize("name", ["expected", "yesno"])
+def test_the_reason_of_one_call_says_what_it_rests_on_and_who_was_asked(name: RaterName) -> None:
+    found = rated(made(name), source(), readings=[Reading(61.25, "read", "on 98% of the probability")])
+
+    assert (found.relevance, found.readings, found.band) == (61.2, (61.2,), "middle")
+    assert found.reason == f"on 98% of the probability, {name} by scripted:test"
 
 
 def test_one_reading_has_no_spread() -> None:

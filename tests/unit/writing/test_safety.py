@@ -3,6 +3,7 @@
 import pytest
 
 from groundwire.core.types import Document, Hit, ScoredSource, Sentence, Source
+from groundwire.writing.reasons import read_reason, worded
 from groundwire.writing.safety import lower, without_orders
 
 PLAIN = ("The river rose on Monday.", "Boats came to the lower town.")
@@ -78,4 +79,5 @@ def test_the_lower_rating_counts_and_is_flagged(
     assert found[1].reason == "as it is"
     assert str(told[0]).startswith("Flood: gives orders to a model; rated ")
     assert "Ignore" not in str(told[0])
+    assert worded(read_reason(str(told[0])), "zh-TW").startswith("Flood：內文夾帶給模型的指令；含指令評為 ")
     assert told[0].order == ORDERS[0]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Document, Hit, ScoredSource, Sentence, Source
+from groundwire.writing.reasons import read_reason, worded
 from groundwire.writing.score import (
     BANDS,
     KEEP_AT_LEAST,
@@ -21,11 +22,13 @@ from groundwire.writing.score import (
     coverage,
     crosses_scripts,
     features,
+    in_order,
     keep,
     score,
     ties,
 )
 
+HOW = "in the order of their strongest evidence, then of their ids:"
 WORDS = Calibration("", False, 0.6, intercept=-4.0, similarity=0.0, coverage=8.0)
 NEAR = Calibration("near", False, 0.6, intercept=-20.0, similarity=25.0, coverage=2.0)
 FAR = Calibration("near", True, 0.6, intercept=-10.0, similarity=20.0, coverage=0.0)
@@ -240,6 +243,25 @@ def test_bands_are_those_that_were_given() -> None:
 def test_ties_are_explained_by_the_strength_of_the_evidence() -> None:
     found = ties([scored_at(90, "a", 0.9), scored_at(90, "b", 0.8), scored_at(70, "c", 0.7), scored_at(None, "d", 0.6)])
     assert found == ("all rated 90, in the order of their strongest evidence, then of their ids: a (0.900), b (0.800)",)
+
+
+def test_the_tie_of_eight_sources_is_the_same_in_any_order_and_worded_in_chinese() -> None:
+    ratings = [90, 90, 90, 90, 85, 85, 85, 75]
+    eight = [
+        scored_at(rating, name, strength)
+        for rating, name, strength in zip(ratings, "dbacgfeh", [0.5, 0.5, 0.9, 0.1, 0.7, 0.7, 0.8, 0.2], strict=True)
+    ]
+    named = "in the order of their strongest evidence, then of their ids"
+    for arrived in (eight, eight[::-1], sorted(eight, key=lambda one: hash(one.source.document.id))):
+        ordered = in_order(arrived)
+        assert [one.source.document.id for one in ordered] == list("abdcefgh")
+        assert ties(ordered) == (
+            f"all rated 90, {named}: a (0.900), b (0.500), d (0.500), c (0.100)",
+            f"all rated 85, {named}: e (0.800), f (0.700), g (0.700)",
+        )
+    assert worded(read_reason(ties(in_order(eight))[1]), "zh-TW") == (
+        "評分同為 85，先依最強的證據、再依編號排序：e (0.800), f (0.700), g (0.700)"
+    )
 
 
 def scored_at(relevance: float | None, name: str = "a", strength: float = 1.0) -> ScoredSource:
