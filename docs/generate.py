@@ -125,6 +125,7 @@ def commands_page() -> str:
     for path, found in walk(command, "groundwire"):
         context = click.Context(found, info_name=path, max_content_width=100, terminal_width=100)
         context.help_option_names = ["-h", "--help"]
+        found._help_option = None  # what a context before this one made of it is kept there
         lines += [f"## {path}", "", "```text", found.get_help(context).rstrip(), "```", ""]
     return "\n".join(lines).rstrip() + "\n"
 

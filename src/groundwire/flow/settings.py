@@ -101,7 +101,7 @@ class PackOptions(BaseModel):
 WritePreset = Literal["best", "scorerag", "plain", "zero-shot"]
 
 WRITE_PRESETS: Mapping[WritePreset, Mapping[str, object]] = {
-    "best": {"find": "sentences", "rater": "expected", "briefs": "facts", "cite": "sentences", "check": "model"},
+    "best": {"find": "sentences", "rater": "expected", "briefs": "facts", "cite": "sentences", "check": "gates"},
     "scorerag": {
         "find": "chunks", "rater": "readings", "briefs": "summaries", "cite": "sources", "check": "gates",
         "keep_at_least": 20.0, "keep_share": 0.0, "best_at_least": 20.0, "language": "zh-TW",
