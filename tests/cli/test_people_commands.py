@@ -152,6 +152,7 @@ def test_a_judge_that_cannot_be_read_leaves_no_value_and_exits_with_1(monkeypatc
 
 
 def test_an_article_is_scored_on_its_sources_in_an_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     from groundwire.cli.main import main as whole
 
     row = {"id": "river", "title": "River", "text": "The river rose 3.2 metres on Friday."}

@@ -62,6 +62,7 @@ def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:
 def test_an_article_by_a_model_is_written_billed_and_replayed_to_the_byte(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     call(monkeypatch, "add", "stories.jsonl")
     done = call(monkeypatch, "write", TOPIC, "--model", "scripted:good", "-o", "a.md", "-o", "a.json", "-o", "a.html")
     assert done.exit_code == 0, done.output
@@ -80,6 +81,7 @@ def test_an_article_by_a_model_is_written_billed_and_replayed_to_the_byte(
 def test_strict_writes_nothing_while_a_claim_is_not_supported_and_repair_makes_it_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     call(monkeypatch, "add", "stories.jsonl")
     words = ("write", TOPIC, "--model", "scripted:loose", "--strict", "-o", "a.md")
     refused = call(monkeypatch, *words)
@@ -97,6 +99,7 @@ def test_strict_writes_nothing_while_a_claim_is_not_supported_and_repair_makes_i
 
 
 def test_a_dry_run_says_what_the_calls_come_to_and_makes_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     call(monkeypatch, "add", "stories.jsonl")
     done = call(monkeypatch, "write", TOPIC, "--model", "scripted:down", "--dry-run", "-o", "a.md")
     assert done.exit_code == 0, done.output
@@ -105,6 +108,7 @@ def test_a_dry_run_says_what_the_calls_come_to_and_makes_none(monkeypatch: pytes
 
 
 def test_a_preset_without_a_model_says_which_option_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     call(monkeypatch, "add", "stories.jsonl")
     done = call(monkeypatch, "write", TOPIC, "--preset", "best")
     assert done.exit_code != 0

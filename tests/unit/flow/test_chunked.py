@@ -28,6 +28,8 @@ LONG = Document(
 
 @pytest.mark.parametrize("place", ["memory:", "disk"])
 def test_documents_come_in_the_order_of_their_best_chunk_with_their_sentences(place: str, tmp_path: Path) -> None:
+    if place == "disk":
+        pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     with closing(
         open_archive(place if place == "memory:" else str(tmp_path / "a.archive"), embedder="hash:256", create=True)
     ) as made:
@@ -59,6 +61,7 @@ def test_the_similarity_is_the_cosine_of_the_chunk() -> None:
 
 
 def test_vectors_are_made_once_and_again_only_for_what_is_new_or_changed(tmp_path: Path) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     told: list[tuple[int, int | None]] = []
 
     def search(*documents: Document, remove: str = "") -> list[str]:
@@ -99,6 +102,7 @@ def test_a_filter_that_lets_nothing_through_gives_no_sources() -> None:
 
 
 def test_a_snapshot_is_searched_as_it_was_and_drops_nothing_that_the_archive_needs(tmp_path: Path) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     place, told = str(tmp_path / "a.archive"), []
     with closing(open_archive(place, embedder="hash:256", create=True)) as made:
         made.add([FLOOD])
@@ -126,6 +130,7 @@ def test_an_archive_without_documents_has_no_sources() -> None:
 
 
 def test_wrong_requests_and_a_broken_file_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     with closing(open_archive(str(tmp_path / "a.archive"), embedder="hash:256", create=True)) as made:
         made.add([FLOOD])
         with pytest.raises(UsageError, match="blank"):

@@ -165,6 +165,7 @@ def test_quoted_blocks_lists_and_tables_are_claims_and_headings_are_none() -> No
 
 
 def test_a_page_is_read_with_its_footnotes_links_and_numbered_list() -> None:
+    pytest.importorskip("trafilatura", reason="the extra 'read' is not installed")
     page = (
         "<!doctype html><html><body><h1>Flood</h1>"
         f'<p>{ROSE}.<sup><a href="#n1">[1]</a></sup> The <a href="https://news.example.com/budget/">council</a>'
@@ -194,6 +195,7 @@ def test_a_number_that_is_a_link_stands_for_what_it_leads_to() -> None:
 
 
 def test_a_power_in_a_page_is_no_footnote() -> None:
+    pytest.importorskip("trafilatura", reason="the extra 'read' is not installed")
     page = (
         "<html><body><p>The pond is 30 m<sup>2</sup> wide and 10<sup>6</sup> years old.<sup>1</sup></p></body></html>"
     )
