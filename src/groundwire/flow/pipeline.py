@@ -144,7 +144,7 @@ def _briefs(topic: str, sources: Sources, *, settings: Settings, assistant: Assi
             kind=options.briefs,
             recording=assistant.recording,
             model=assistant.model,
-            settings=BriefSettings(prompts=settings.prompts_folder),
+            settings=BriefSettings(prompts=settings.prompts_folder, article_words=options.max_words),
         )
     if options.rater == "none":
         return summarise_alike([source.source for source in sources.kept])

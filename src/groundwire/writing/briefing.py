@@ -42,9 +42,9 @@ from groundwire.writing.summarise import summarise, summarise_alike
 BriefKind = Literal["facts", "summaries"]
 
 SHOWN_TOKENS: Mapping[Band, int] = {"high": 700, "middle": 450, "low": 250, "trace": 120}
-"""How much of a source a model is shown for ``facts``, by band."""
+"""How much of a source a model is shown for ``facts``, by band; less for a short article."""
 FACT_WORDS: Mapping[Band, int] = {"high": 150, "middle": 80, "low": 40, "trace": 20}
-"""The most words of a brief of ``facts``, by band."""
+"""The most words of a brief of ``facts``, by band; fewer for a short article."""
 LEAST_FACTS: Mapping[Band, int] = {"high": 3, "middle": 2, "low": 1, "trace": 0}
 """The fewest facts that a schema forces: a model of 1.5B parameters left the list empty for sources on the topic."""
 SUMMARY_CHARACTERS: Mapping[Band, tuple[int, int]] = {
@@ -63,10 +63,23 @@ _WORDS_A_FACT = 20
 
 @dataclass(frozen=True, slots=True)
 class BriefSettings:
-    """How briefs are asked for: what the model can do, and a folder with prompts of the user's own."""
+    """How briefs are asked for: what the model can do, and a folder with prompts of the user's own.
+
+    ``article_words`` is the limit of the article that they serve. A brief of ``facts`` has at most half as many words,
+    and its source is shown with at most four tokens a word: a short article needs no long briefs.
+    """
 
     capabilities: Capabilities = field(default_factory=Capabilities)
     prompts: Path | None = None
+    article_words: int = 400
+
+    def fact_words(self, band: Band) -> int:
+        """The most words of a brief of ``facts``."""
+        return min(FACT_WORDS[band], math.ceil(self.article_words / 2))
+
+    def shown_tokens(self, band: Band) -> int:
+        """How much of a source a model is shown for ``facts``."""
+        return min(SHOWN_TOKENS[band], 4 * self.article_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +190,16 @@ def _for_facts(
     topic: str, scored: ScoredSource, *, number: int, settings: BriefSettings, allowed: Sequence[Sentence], brief: Brief
 ) -> BriefJob:
     document, band = scored.source.document, scored.band or _UNRATED
-    shown = _fitting(scored.source, allowed, budget_tokens=SHOWN_TOKENS[band])
+    shown = _fitting(scored.source, allowed, budget_tokens=settings.shown_tokens(band))
     ids = {f"S{number}.{place}": sentence for place, sentence in enumerate(shown, start=1)}
     lines = prompts.id_lines((name, sentence.text) for name, sentence in ids.items())
     source = Material("\n".join((*heading_of(document), lines)), f"S{number}")
     language, can = _language(document), settings.capabilities
-    most = length_limit(FACT_WORDS[band], language)
+    fact_words = settings.fact_words(band)
+    most = length_limit(fact_words, language)
     as_json = can.schema and bool(ids)
     name = "brief-json" if as_json else "brief"
-    schema = _facts_schema(tuple(ids), scored.band)
+    schema = _facts_schema(tuple(ids), scored.band, most_words=fact_words)
     prompt = prompts.load(name, language, folder=settings.prompts)
     values: Mapping[str, prompts.Value] = {"topic": topic, "source": source, "most": most}
     rendered = prompts.render(prompt, values, part=band, system=can.system)
@@ -196,10 +210,10 @@ def _for_facts(
     return BriefJob("facts", brief, ids, request, f"{name}.{language}", rendered.notes)
 
 
-def _facts_schema(ids: Sequence[str], band: Band | None) -> dict[str, Json]:
+def _facts_schema(ids: Sequence[str], band: Band | None, *, most_words: int) -> dict[str, Json]:
     """The schema of a brief; what nobody rated may hold nothing on the topic."""
     least = LEAST_FACTS[band] if band else 0
-    most = max(least, math.ceil(FACT_WORDS[band or _UNRATED] / _WORDS_A_FACT))
+    most = max(least, math.ceil(most_words / _WORDS_A_FACT))
     facts: dict[str, Json] = {"type": "array", "items": sentence_schema(ids), "minItems": least, "maxItems": most}
     return {"type": "object", "properties": {"facts": facts}, "required": ["facts"], "additionalProperties": False}
 

@@ -7,6 +7,7 @@ import pytest
 
 from groundwire.core.language import Capabilities, Finish, Reply, Usage
 from groundwire.core.sentences import split_sentences
+from groundwire.core.text import count_tokens
 from groundwire.core.types import Band, Document, Hit, ScoredSource, Sentence, Source
 from groundwire.writing.briefing import (
     SUMMARY_CHARACTERS,
@@ -122,6 +123,26 @@ def test_a_model_that_follows_a_schema_is_given_one_that_forces_ids() -> None:
     assert made.prompt == "brief-json.en"
     assert found is not None
     assert [fact.text for fact in found.facts] == ["Boats came."]
+
+
+@pytest.mark.parametrize(
+    ("article_words", "most_words", "most_facts", "shown_tokens"),
+    [(400, 150, 8, 700), (80, 40, 3, 320), (40, 20, 3, 160)],
+)
+def test_a_short_article_is_served_by_short_briefs(
+    article_words: int, most_words: int, most_facts: int, shown_tokens: int
+) -> None:
+    long = " ".join(f"On day {day} the river carried {day * 7} boats past the old bridge." for day in range(120))
+    settings = BriefSettings(capabilities=JSON, article_words=article_words)
+    source = scored(Document("river", long, language="en"))
+
+    made = brief_job("boats", source, number=1, kind="facts", settings=settings)
+
+    assert f"at most {most_words} words in all" in said(made)
+    assert json.loads(made.request.schema)["properties"]["facts"]["maxItems"] == most_facts
+    assert sum(count_tokens(sentence.text) for sentence in made.ids.values()) in range(
+        shown_tokens - 30, shown_tokens + 1
+    )
 
 
 @pytest.mark.parametrize("band", ["trace", None])
