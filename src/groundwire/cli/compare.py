@@ -92,7 +92,7 @@ def compare(files: tuple[str, ...], as_: tuple[str, ...], measures: tuple[str, .
     if json_:
         click.echo(exports.comparison_json(compared), nl=False)
     else:
-        show.lines(map(_shown, lines_of(compared)))
+        show.lines(map(shown, lines_of(compared)))
     _say_unscored(compared)
     _say_drawn(compared)
     sys.exit(0 if compared.fits else 1)
@@ -114,10 +114,10 @@ def _margins(given: Sequence[str]) -> tuple[tuple[str, float], ...]:
 
 
 def _say(message: str) -> None:
-    show.say(_shown(message))
+    show.say(shown(message))
 
 
-def _shown(line: str) -> str:
+def shown(line: str) -> str:
     """A line for a terminal: characters of the data that could turn or hide it are shown by their numbers."""
     return "".join(f"<U+{ord(one):04X}>" if unicodedata.category(one)[0] == "C" else one for one in line)
 

@@ -1,6 +1,7 @@
 """The ``groundwire`` command: parse, call one function of ``flow``, print, exit.
 
-Exit statuses: 0 yes, 1 no (nothing found, something unsupported or rejected), 2 wrong usage, 3 could not be done.
+Exit statuses: 0 yes, 1 no (nothing found, something unsupported or rejected), 2 wrong usage, 3 could not be done; of
+`gate` alone 4, undecided.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from groundwire.cli import life, show
 from groundwire.cli.answering import answer, run_
 from groundwire.cli.compare import compare
 from groundwire.cli.filters import filters, where_of
+from groundwire.cli.gate import gate
 from groundwire.cli.judging import judge
 from groundwire.cli.machine import doctor, models
 from groundwire.cli.measure import bench, tune
@@ -43,7 +45,7 @@ def main() -> None:
 
 for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify, score, label):
     main.add_command(command)
-for command in (answer, run_, judge, compare, report):
+for command in (answer, run_, judge, compare, report, gate):
     main.add_command(command)
 for command in (life.status, life.compact, life.export, life.snapshot, life.rebuild):
     main.add_command(command)

@@ -7,7 +7,7 @@ prediction-powered difference with judges in the place of people. It holds where
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -23,51 +23,73 @@ from groundwire.evaluation.permutation import false_alarms, holm
 from groundwire.evaluation.tails import normal_quantile
 
 FEWEST = 20
-"""Items that both judges must have judged; fewer do not show how the judges differ."""
+"""Items, or clusters of them, that both judges must have judged; fewer do not show how the judges differ."""
 
-_HOLDS = "which holds where those were drawn at random; clusters are not allowed for"
+_HOLDS = "which holds where those were drawn at random"
 
 Values = Mapping[str, float]
 Pair = tuple[str, str]
+Clusters = Mapping[str, Hashable]
 
 
-def bridged_comparison(judgements: Sequence[Judgement], *, options: Options) -> MeasureComparison:
+def bridged_comparison(
+    judgements: Sequence[Judgement], *, options: Options, clusters: Clusters | None = None
+) -> MeasureComparison:
     """Compare all pairs of systems under one measure on the scale of the judge ``options.bridge``.
 
     Each system is taken by the judge that has judged most of its items. p-values are of the normal distribution,
     adjusted by Holm over the pairs; wins, ties and losses are those of the items that the first judge has judged.
 
+    Args:
+        judgements: of one measure, by two judges or more.
+        options: level, margins, directions, and the judge.
+        clusters: item id -> what its items share; these are then the independent units.
+
     Raises:
-        UsageError: a system or a pair has too few items that both judges have judged, or an item was judged twice.
+        UsageError: a system or a pair has too few items or clusters that both judges have judged, an item was judged
+            twice, or an item has no cluster.
 
     Source: labels.py names those of the difference.
     """
     reference = options.bridge or ""
     measure = judgements[0].rubric
+    asked = {judgement.item_id for judgement in judgements}
+    _refuse_lost(asked, clusters)
     values = _values(judgements)
     systems = sorted({judgement.system for judgement in judgements})
     on_scale = {system: values.get((system, reference), {}) for system in systems}
     own = {system: _own_judge(values, system, reference=reference) for system in systems}
     as_judged = {system: values[system, own[system]] for system in systems}
     found = {
-        pair: _corrected(_less(on_scale, pair), _less(as_judged, pair), what=" and ".join(pair), level=options.level)
+        pair: _corrected(
+            _less(on_scale, pair),
+            _less(as_judged, pair),
+            what=" and ".join(pair),
+            level=options.level,
+            clusters=clusters,
+        )
         for pair in combinations(systems, 2)
     }
     p = dict(zip(found, holm([powered.p for powered in found.values()]), strict=True))
-    asked = {judgement.item_id for judgement in judgements}
     used = max(powered.labels + powered.judged for powered in found.values())
     return MeasureComparison(
         measure=measure,
         judges=tuple(sorted({judgement.judge for judgement in judgements})),
         how="bridged",
         permutations=0,
-        standings=_standings(judgements, p, on_scale=on_scale, as_judged=as_judged, own=own, options=options),
+        standings=_standings(
+            judgements,
+            p,
+            means=_means(on_scale, as_judged, clusters=clusters, options=options),
+            own=own,
+            options=options,
+        ),
         pairs=tuple(
             _pair(measure, pair, powered, p=p[pair], on_scale=on_scale, options=options)
             for pair, powered in found.items()
         ),
         items=used,
-        clusters=used,
+        clusters=used if clusters is None else len({clusters[item] for item in asked}),
         left_out=len(asked) - used,
         ties=None,
         power=float(np.mean([chance < false_alarms(options.level) for chance in p.values()])),
@@ -102,17 +124,27 @@ def _less(values: Mapping[str, Values], pair: Pair) -> Values:
     return {item: one[item] - other[item] for item in one.keys() & other.keys()}
 
 
-def _corrected(labels: Values, judged: Values, *, what: str, level: float) -> Powered:
+def _refuse_lost(items: set[str], clusters: Clusters | None) -> None:
+    lost = sorted(items - clusters.keys()) if clusters is not None else []
+    if lost:
+        raise UsageError(f"{len(lost)} items have no cluster: {', '.join(lost[:5])}. Give every item one, or none.")
+
+
+def _corrected(labels: Values, judged: Values, *, what: str, level: float, clusters: Clusters | None) -> Powered:
     both, rest = sorted(labels.keys() & judged.keys()), sorted(judged.keys() - labels.keys())
-    if len(both) < FEWEST:
+    units, unit = (len(both), "items") if clusters is None else (len({clusters[item] for item in both}), "clusters")
+    if units < FEWEST:
         raise UsageError(
-            f"both judges have judged {len(both)} items of {what}; a bridge takes {FEWEST} or more, drawn at random. "
+            f"both judges have judged {units} {unit} of {what}; a bridge takes {FEWEST} or more, drawn at random. "
             "Judge some with the judge that is bridged to."
         )
     people, same = [labels[item] for item in both], [judged[item] for item in both]
-    if len(rest) < 2:
-        return powered_mean(people, same, unlabelled=same, weight=0.0, level=level)
-    return powered_mean(people, same, unlabelled=[judged[item] for item in rest], level=level)
+    of_both, of_rest = ([one if clusters is None else clusters[one] for one in items] for items in (both, rest))
+    if len(set(of_rest)) < 2:
+        groups = None if clusters is None else (of_both, of_both)
+        return powered_mean(people, same, unlabelled=same, clusters=groups, weight=0.0, level=level)
+    groups = None if clusters is None else (of_both, of_rest)
+    return powered_mean(people, same, unlabelled=[judged[item] for item in rest], clusters=groups, level=level)
 
 
 def _interval(powered: Powered, options: Options) -> Interval:
@@ -122,22 +154,33 @@ def _interval(powered: Powered, options: Options) -> Interval:
     )
 
 
+def _means(
+    on_scale: Mapping[str, Values],
+    as_judged: Mapping[str, Values],
+    *,
+    clusters: Clusters | None,
+    options: Options,
+) -> Mapping[str, Interval]:
+    return {
+        system: _interval(
+            _corrected(on_scale[system], as_judged[system], what=system, level=options.level, clusters=clusters),
+            options,
+        )
+        for system in sorted(on_scale)
+    }
+
+
 def _standings(
     judgements: Sequence[Judgement],
     p: Mapping[Pair, float],
     *,
-    on_scale: Mapping[str, Values],
-    as_judged: Mapping[str, Values],
+    means: Mapping[str, Interval],
     own: Mapping[str, str],
     options: Options,
 ) -> tuple[Standing, ...]:
     systems = sorted(own)
-    means = [
-        _interval(_corrected(on_scale[system], as_judged[system], what=system, level=options.level), options)
-        for system in systems
-    ]
     sign = options.sign(judgements[0].rubric)
-    order = sorted(range(len(systems)), key=lambda place: (-sign * means[place].mean, systems[place]))
+    order = sorted(range(len(systems)), key=lambda place: (-sign * means[systems[place]].mean, systems[place]))
     told_apart = np.zeros((len(systems), len(systems)), dtype=bool)
     for (one, other), chance in p.items():
         places = systems.index(one), systems.index(other)
@@ -146,7 +189,7 @@ def _standings(
     return tuple(
         Standing(
             system=systems[place],
-            mean=means[place],
+            mean=means[systems[place]],
             letters=letters[place],
             coverage=_coverage(judgements, systems[place], own[systems[place]]),
         )

@@ -29,10 +29,11 @@ from groundwire.evaluation.decisions import more_items
 from groundwire.evaluation.discrimination import discrimination
 from groundwire.evaluation.distributions import tie_rates, tied
 from groundwire.evaluation.effects import Effects, effect_sizes
+from groundwire.evaluation.flips import tossed
 from groundwire.evaluation.joins import Joined, join, judges_of, refuse_two_judges
 from groundwire.evaluation.lengths import LengthControlled, length_controlled
 from groundwire.evaluation.letters import grouping_letters
-from groundwire.evaluation.permutation import PairwiseTest, false_alarms, holm, randomised_tukey_hsd, two_system
+from groundwire.evaluation.permutation import PairwiseTest, false_alarms, holm, randomised_tukey_hsd
 from groundwire.evaluation.resampling import Floats, edges, mean_error, resampled_means
 
 _FEW = 0.8
@@ -77,7 +78,7 @@ def compare(
             refuse_two_judges(measure, judges)
         elif len(judges) > 1:
             group = [judgement for judgement in judgements if judgement.rubric == measure]
-            bridged[measure] = bridged_comparison(group, options=wanted)
+            bridged[measure] = bridged_comparison(group, options=wanted, clusters=clusters)
     tables = join([judgement for judgement in judgements if judgement.rubric not in bridged])
     _refuse_lost(tables, clusters)
     found = _compared(tables, clusters=clusters, lengths=lengths, options=wanted)
@@ -175,21 +176,20 @@ def _controlled(
 def _holm(worked: Sequence[_Worked], options: Options) -> list[_Worked]:
     """Two-system tests in the place of the family's, adjusted over all pairs of all measures."""
     pairs = [(one, pair) for one in worked for pair in _pairs_of(one.table)]
-    alone = [
-        two_system(
-            one.table.values[:, first].tolist(),
-            one.table.values[:, second].tolist(),
-            clusters=one.labels,
-            permutations=options.permutations,
-            seed=options.seed,
-        ).p
-        for one, (first, second) in pairs
-    ]
+    alone = [p for one in worked for p in _alone(one, options)]
     matrices = {one.table.measure: np.ones_like(one.p) for one in worked}
     for (one, (first, second)), p in zip(pairs, holm(alone), strict=True):
         matrix = matrices[one.table.measure]
         matrix[first, second] = matrix[second, first] = p
     return [replace(one, p=matrices[one.table.measure]) for one in worked]
+
+
+def _alone(worked: _Worked, options: Options) -> list[float]:
+    """The p of every pair by itself; the pairs share their tosses."""
+    one, other = zip(*_pairs_of(worked.table), strict=True)
+    differences = worked.table.values[:, list(one)] - worked.table.values[:, list(other)]
+    p = tossed(differences, clusters=worked.labels, permutations=options.permutations, seed=options.seed)
+    return [float(one) for one in p]
 
 
 def _pairs_of(table: Joined) -> tuple[tuple[int, int], ...]:

@@ -2,19 +2,20 @@
 
 The judge's values are cheap and biased, people's are dear and right. The mean of the judge is corrected by its mean
 error on the items that people labelled. **Those items must be drawn at random from all**: where people label the
-doubtful ones, or stop when they like what they see, the correction is wrong and more labels do not mend it.
+doubtful ones, or stop when they like what they see, the correction is wrong and more labels do not mend it. Where items
+share a document or a conversation, these are the independent units, and the errors are theirs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from groundwire.core.errors import UsageError
-from groundwire.evaluation.resampling import Floats
+from groundwire.evaluation.resampling import Floats, cluster_numbers
 from groundwire.evaluation.tails import normal_beyond, normal_quantile
 
 
@@ -28,6 +29,7 @@ class Powered:
         p: two-sided, of a mean of 0; of use for differences.
         weight: how much the judge counts (the papers' lambda): 0 not at all, 1 as in the first paper.
         labels: items labelled by people; ``judged`` more have the judge's value only.
+        clusters: independent groups that hold a labelled item; as many as ``labels`` where none were named.
         people_only: mean of the labels alone with its interval (mean, low, high), to see what the judge brings.
         saved: how many labels alone would give the same error, less those there are; below 0 where the judge costs.
     """
@@ -40,6 +42,7 @@ class Powered:
     weight: float
     labels: int
     judged: int
+    clusters: int
     people_only: tuple[float, float, float]
     saved: float
     level: float
@@ -55,11 +58,16 @@ class Share:
     level: float
 
 
+Groups = tuple[Sequence[Hashable], Sequence[Hashable]]
+"""The clusters of the labelled and of the other items, one label an item; a cluster may have items of both kinds."""
+
+
 def powered_mean(
     labels: Sequence[float],
     judged: Sequence[float],
     *,
     unlabelled: Sequence[float],
+    clusters: Groups | None = None,
     weight: float | None = None,
     level: float = 0.95,
 ) -> Powered:
@@ -69,21 +77,44 @@ def powered_mean(
         labels: people's values of the labelled items, which were drawn at random.
         judged: the judge's values of the same items, in the same order.
         unlabelled: the judge's values of the other items; the judge is the same and has not seen the labels.
+        clusters: what items share, of the labelled and of the other items; without them every item stands alone.
         weight: of the judge; None chooses the one with the smallest error (PPI++), from 0 to 1.
         level: of the interval.
 
     Raises:
-        UsageError: there are fewer than 2 labels or unlabelled items, the lengths differ, a value is not finite, or a
-            number is out of range.
+        UsageError: there are fewer than 2 labels or unlabelled items, or clusters of either, the lengths differ, a
+            value is not finite, or a number is out of range.
 
-    Source: Angelopoulos et al. 2023 (PPI) and Angelopoulos, Duchi and Zrnic 2023 (PPI++).
+    Source: Angelopoulos et al. 2023 (PPI) and Angelopoulos, Duchi and Zrnic 2023 (PPI++); clusters by the linearised
+        sums of Cochran 1977, chapter 9.
     """
     people, same, rest = (np.asarray(column, dtype=np.float64) for column in (labels, judged, unlabelled))
     _check(people, same, rest, weight=weight, level=level)
-    chosen = _best_weight(people, same, rest) if weight is None else weight
-    mean = chosen * rest.mean() + (people - chosen * same).mean()
-    error = math.sqrt((people - chosen * same).var() / len(people) + chosen**2 * rest.var() / len(rest))
-    return _powered(float(mean), error, people, weight=chosen, judged=len(rest), level=level)
+    grouped = None if clusters is None else _grouped(people, same, rest, clusters=clusters)
+    if grouped is None:
+        chosen = _best_weight(people, same, rest) if weight is None else weight
+        error = math.sqrt((people - chosen * same).var() / len(people) + chosen**2 * rest.var() / len(rest))
+        alone = math.sqrt(people.var() / len(people))
+    else:
+        chosen = grouped.best_weight() if weight is None else weight
+        error, alone = grouped.error(chosen), grouped.error(0.0)
+    mean = float(chosen * rest.mean() + (people - chosen * same).mean())
+    edge = normal_quantile((1 + level) / 2)
+    plain = float(people.mean())
+    return Powered(
+        mean=mean,
+        low=mean - edge * error,
+        high=mean + edge * error,
+        error=error,
+        p=2 * normal_beyond(abs(mean) / error) if error else float(mean == 0),
+        weight=chosen,
+        labels=len(people),
+        judged=len(rest),
+        clusters=len(people) if grouped is None else grouped.labelled,
+        people_only=(plain, plain - edge * alone, plain + edge * alone),
+        saved=len(people) * ((alone / error) ** 2 - 1) if error else math.inf,
+        level=level,
+    )
 
 
 def powered_difference(
@@ -91,6 +122,7 @@ def powered_difference(
     judged: tuple[Sequence[float], Sequence[float]],
     *,
     unlabelled: tuple[Sequence[float], Sequence[float]],
+    clusters: Groups | None = None,
     weight: float | None = None,
     level: float = 0.95,
 ) -> Powered:
@@ -100,7 +132,8 @@ def powered_difference(
         labels: people's values of both systems on the same items, drawn at random.
         judged: the judge's values of both systems on these items.
         unlabelled: the judge's values of both systems on the other items.
-        weight: as in ``powered_mean``, with ``level``.
+        clusters: as in ``powered_mean``, with ``weight`` and ``level``.
+        weight: see there.
         level: see there.
 
     Raises:
@@ -110,7 +143,7 @@ def powered_difference(
         if len(one) != len(other):
             raise UsageError(f"{len(one)} values cannot be paired with {len(other)} others; give one of each an item")
     people, same, rest = (np.subtract(one, other).tolist() for one, other in (labels, judged, unlabelled))
-    return powered_mean(people, same, unlabelled=rest, weight=weight, level=level)
+    return powered_mean(people, same, unlabelled=rest, clusters=clusters, weight=weight, level=level)
 
 
 def corrected_share(
@@ -157,23 +190,44 @@ def _best_weight(people: Floats, same: Floats, rest: Floats) -> float:
     return min(1.0, max(0.0, together / ((1 + len(people) / len(rest)) * spread)))
 
 
-def _powered(mean: float, error: float, people: Floats, *, weight: float, judged: int, level: float) -> Powered:
-    edge = normal_quantile((1 + level) / 2)
-    alone = float(people.mean())
-    reach = edge * math.sqrt(people.var() / len(people))
-    return Powered(
-        mean=mean,
-        low=mean - edge * error,
-        high=mean + edge * error,
-        error=error,
-        p=2 * normal_beyond(abs(mean) / error) if error else float(mean == 0),
-        weight=weight,
-        labels=len(people),
-        judged=judged,
-        people_only=(alone, alone - reach, alone + reach),
-        saved=float(people.var()) / error**2 - len(people) if error else math.inf,
-        level=level,
-    )
+@dataclass(frozen=True, slots=True)
+class _Grouped:
+    """What each cluster adds to the error: by ``people``'s labels, and by the judge's values for a weight of 1.
+
+    ``labelled`` clusters hold a label.
+    """
+
+    people: Floats
+    judge: Floats
+    labelled: int
+
+    def best_weight(self) -> float:
+        spread = float(self.judge @ self.judge)
+        return min(1.0, max(0.0, float(self.people @ self.judge) / spread)) if spread else 0.0
+
+    def error(self, weight: float) -> float:
+        return float(np.linalg.norm(self.people - weight * self.judge))
+
+
+def _grouped(people: Floats, same: Floats, rest: Floats, *, clusters: Groups) -> _Grouped:
+    """Residues summed by cluster, each kind of item scaled up for the number of its clusters."""
+    if (len(clusters[0]), len(clusters[1])) != (len(people), len(rest)):
+        raise UsageError(
+            f"{len(people)} labelled and {len(rest)} other items have {len(clusters[0])} and {len(clusters[1])} "
+            "cluster labels; give one label an item"
+        )
+    of_item = cluster_numbers([*clusters[0], *clusters[1]], rows=len(people) + len(rest))
+    groups = int(of_item.max()) + 1
+    sides = of_item[: len(people)], of_item[len(people) :]
+    held = [len(np.unique(side)) for side in sides]
+    if min(held) < 2:
+        raise UsageError(f"there are {held[0]} clusters of labelled and {held[1]} of other items; it takes 2 of each")
+
+    def summed(side: int, values: Floats) -> Floats:
+        scale = math.sqrt(held[side] / (held[side] - 1)) / len(values)
+        return np.asarray(np.bincount(sides[side], (values - values.mean()) * scale, minlength=groups), np.float64)
+
+    return _Grouped(summed(0, people), summed(0, same) - summed(1, rest), labelled=held[0])
 
 
 def _check(people: Floats, same: Floats, rest: Floats, *, weight: float | None, level: float) -> None:

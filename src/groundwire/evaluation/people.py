@@ -18,7 +18,7 @@ from groundwire.core.errors import UsageError
 from groundwire.core.types import Interval, Judgement
 from groundwire.evaluation.correlation import Correlation, Kind, correlation
 from groundwire.evaluation.joins import judges_of, refuse_two_judges
-from groundwire.evaluation.labels import Powered, powered_difference, powered_mean
+from groundwire.evaluation.labels import Powered, powered_mean
 from groundwire.evaluation.rater_agreement import Agreement, Scale, Weights, cohen, krippendorff
 from groundwire.evaluation.resampling import cluster_numbers, drawn_weights, edges
 from groundwire.evaluation.sheets import PREFERENCE, Label
@@ -117,22 +117,36 @@ def people_values(labels: Sequence[Label], rubric: str) -> dict[Unit, float | No
     return {unit: fmean(values) if values else None for unit, values in given.items()}
 
 
+Clusters = Mapping[str, Hashable]
+
+
 def judge_agreement(
-    labels: Sequence[Label], judgements: Sequence[Judgement], *, level: float = 0.95, seed: int = 0
+    labels: Sequence[Label],
+    judgements: Sequence[Judgement],
+    *,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> tuple[JudgeAgreement, ...]:
     """A judge beside people: under the rubrics that both have; preferences beside the judge's differences under each.
 
     Args:
         labels: of people.
         judgements: of one judge a rubric, also of items that nobody labelled.
+        clusters: item id -> what its items share (a document, a conversation); drawn and counted together.
         level: of the intervals.
         seed: of the 1,000 draws of items.
 
     Raises:
-        UsageError: no rubric has both, a rubric has two judges, or a text two values of it.
+        UsageError: no rubric has both, a rubric has two judges, a text has two values of it, or an item has no cluster.
     """
     for rubric, judges in judges_of(judgements).items():
         refuse_two_judges(rubric, judges)
+    items = {one.item_id for one in judgements} | {label.item_id for label in labels}
+    group = {item: item for item in items} if clusters is None else clusters
+    lost = sorted(items - group.keys())
+    if lost:
+        raise UsageError(f"{len(lost)} items have no cluster: {', '.join(lost[:5])}. Give every item one, or none.")
     labelled = tuple(dict.fromkeys(label.rubric for label in labels))
     found = []
     for rubric, judges in judges_of(judgements).items():
@@ -141,8 +155,8 @@ def judge_agreement(
         if not asked:
             continue
         people = people_values(labels, asked)
-        correlations = _correlations(people, values, level=level, seed=seed)
-        powered = _powered(people, values, level=level) if asked == rubric else ()
+        correlations = _correlations(people, values, clusters=group, level=level, seed=seed)
+        powered = _powered(people, values, clusters=clusters, level=level) if asked == rubric else ()
         found.append(JudgeAgreement(rubric, next(iter(judges)), correlations, powered))
     if not found:
         raise UsageError(
@@ -246,13 +260,14 @@ def _correlations(
     people: Mapping[Unit, float | None],
     values: Mapping[tuple[str, str], float | None],
     *,
+    clusters: Clusters,
     level: float,
     seed: int,
 ) -> tuple[Correlation, ...]:
     judged = [_of_unit(unit, values) for unit in people]
-    clusters: list[Hashable] = [item for item, _ in people]
+    groups = [clusters[item] for item, _ in people]
     return tuple(
-        correlation(list(people.values()), judged, kind=kind, clusters=clusters, level=level, seed=seed)
+        correlation(list(people.values()), judged, kind=kind, clusters=groups, level=level, seed=seed)
         for kind in get_args(Kind)
     )
 
@@ -264,15 +279,19 @@ def _of_unit(unit: Unit, values: Mapping[tuple[str, str], float | None]) -> floa
     known = [value for value in found if value is not None]
     if len(known) < len(found):
         return None
-    return known[0] - known[1] if len(known) > 1 else known[0]
+    return _less(known)
 
 
 def _powered(
-    people: Mapping[Unit, float | None], values: Mapping[tuple[str, str], float | None], *, level: float
+    people: Mapping[Unit, float | None],
+    values: Mapping[tuple[str, str], float | None],
+    *,
+    clusters: Clusters | None,
+    level: float,
 ) -> tuple[PoweredOf, ...]:
     systems = sorted({system for _, (system, *_) in people})
     units = [(system,) for system in systems] + list(combinations(systems, 2))
-    return tuple(_powered_of(unit, people, values, level=level) for unit in units)
+    return tuple(_powered_of(unit, people, values, clusters=clusters, level=level) for unit in units)
 
 
 def _powered_of(
@@ -280,35 +299,40 @@ def _powered_of(
     people: Mapping[Unit, float | None],
     values: Mapping[tuple[str, str], float | None],
     *,
+    clusters: Clusters | None,
     level: float,
 ) -> PoweredOf:
     """A mean or a difference, over the items that the judge has a value of for every system named."""
     judged = {
         item: [values.get((item, system)) for system in systems] for item in dict.fromkeys(item for item, _ in values)
     }
-    shown = [item for item in judged if all((item, (system,)) in people for system in systems)]
-    labelled, rest, lost = [], [], 0
+    shown = {item for item in judged if all((item, (system,)) in people for system in systems)}
+    said: dict[str, list[float]] = {}
+    known: dict[str, list[float]] = {}
     for item, row in judged.items():
-        known = [value for value in row if value is not None]
-        given = [people.get((item, (system,))) for system in systems]
-        said = [value for value in given if value is not None]
-        if len(known) < len(row) or (item in shown and len(said) < len(given)):
-            lost += 1
-        elif item in shown:
-            labelled.append((said, known))
-        else:
-            rest.append(known)
-    if len(labelled) < 2 or len(rest) < 2:
-        why = f"{len(labelled)} items have labels and {len(rest)} others a value of the judge; it takes 2 of each"
+        values_of = [value for value in row if value is not None]
+        given = [value for system in systems if (value := people.get((item, (system,)))) is not None]
+        if len(values_of) == len(row) and (item not in shown or len(given) == len(systems)):
+            known[item] = values_of
+            if item in shown:
+                said[item] = given
+    lost = len(judged) - len(known)
+    rest = [item for item in known if item not in said]
+    kinds = [len(kind if clusters is None else {clusters[item] for item in kind}) for kind in (said, rest)]
+    if min(kinds) < 2:
+        unit = "items" if clusters is None else "clusters"
+        why = f"{kinds[0]} {unit} have labels and {kinds[1]} others a value of the judge; it takes 2 of each"
         return PoweredOf(systems, None, lost, why)
-    if len(systems) == 1:
-        found = powered_mean([said[0] for said, _ in labelled], [known[0] for _, known in labelled],
-                             unlabelled=[known[0] for known in rest], level=level)  # fmt: skip
-    else:
-        found = powered_difference(
-            ([said[0] for said, _ in labelled], [said[1] for said, _ in labelled]),
-            ([known[0] for _, known in labelled], [known[1] for _, known in labelled]),
-            unlabelled=([known[0] for known in rest], [known[1] for known in rest]),
-            level=level,
-        )
+    found = powered_mean(
+        [_less(row) for row in said.values()],
+        [_less(known[item]) for item in said],
+        unlabelled=[_less(known[item]) for item in rest],
+        clusters=None if clusters is None else ([clusters[one] for one in said], [clusters[one] for one in rest]),
+        level=level,
+    )
     return PoweredOf(systems, found, lost)
+
+
+def _less(row: Sequence[float]) -> float:
+    """The value of one system, or the difference of two, first less second."""
+    return row[0] - row[1] if len(row) > 1 else row[0]

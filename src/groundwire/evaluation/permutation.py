@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 
 from groundwire.core.errors import UsageError
 from groundwire.core.ports import Matrix
+from groundwire.evaluation.flips import SMALLEST, exact_sums
+from groundwire.evaluation.steps import step_of
 
 How = Literal["exact", "monte carlo"]
 Integers = NDArray[np.int64]
 
-_PARTS = (*range(1, 13), 100, 300, 1_000, 3_000, 10_000, 100_000, 1_000_000)
-"""Parts of 1 that are tried as a grid: means of up to twelve whole numbers, and decimals."""
-_FIXED_POINT = 1 << 20
-"""Values that lie on none of these grids are rounded to so many steps over their range."""
 _MOST_WORK = 10_000_000
-"""Additions that an exact distribution may cost, a quarter of a second; ten times as many where they are plain ones."""
+"""Additions that an exact distribution may cost, a quarter of a second."""
 _TABLE_SYSTEMS = 7
 """With more systems the table of all orders of a row is larger than the caches, and keys are drawn instead."""
 _WORD = 64
+_ROWS = 64
+"""Rows that a word must take before it is emptied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class PairwiseTest:
 
     Attributes:
         p: shape (systems, systems), symmetric, 1 on the diagonal: the chance that systems which are all alike show a
-            difference this large somewhere.
+            difference this large somewhere; never 0, and where exact never below ``flips.SMALLEST``.
         differences: row minus column of the means; shape (systems, systems).
         threshold: the smallest difference of two means that has p below ``false_alarms(level)``; inf where none has.
         how: ``exact``, or ``monte carlo`` with ``permutations`` draws, where the smallest p is 1 / (permutations + 1).
@@ -88,7 +88,7 @@ def randomised_tukey_hsd(
     table = np.asarray(values, dtype=np.float64)
     _check(table, clusters, permutations=permutations, level=level)
     whole, step = as_integers(table)
-    slack = 0 if round(1 / step, 6) in _PARTS else len(table)  # what rounding to steps can add up to is a tie
+    slack = 0 if step_of(table)[1] else len(table)  # what rounding to steps can add up to is a tie
     rows = whole if clusters is None else _summed(whole, clusters)
     spread = rows[rows.min(axis=1) < rows.max(axis=1)]
     sums = whole.sum(axis=0)
@@ -97,7 +97,7 @@ def randomised_tukey_hsd(
     if exact is not None:
         sizes, chances = exact
         tails = np.cumsum(chances[::-1])[::-1]
-        p = tails[np.searchsorted(sizes, gaps)]
+        p = np.maximum(tails[np.searchsorted(sizes, gaps)], SMALLEST)
         drawn, threshold = 0, _threshold(sizes, tails, below=false_alarms(level))
     else:
         ranges = np.sort(_drawn_ranges(spread, permutations=permutations, rng=np.random.default_rng(seed)))
@@ -188,18 +188,10 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
 
 
 def as_integers(table: Matrix) -> tuple[Integers, float]:
-    """Values as whole numbers of steps from each item's least value, and the size of a step.
-
-    The step is the largest of 1, 1/2, 1/3, … 1/12, 0.01, … 0.000001 that all values are multiples of; else a 2^20th of
-    their range.
-    """
-    largest = max(1.0, float(np.abs(table).max()))
-    for parts in _PARTS:
-        whole = np.rint(table * parts)
-        if np.abs(table * parts - whole).max() <= 1e-9 * largest * parts:
-            return _from_least(whole), 1 / parts
-    step = float(np.ptp(table)) / _FIXED_POINT
-    return _from_least(np.rint((table - table.min()) / step)), step
+    """Values as whole numbers of steps from each item's least value, and the size of a step (see ``steps``)."""
+    step, fits = step_of(table)
+    whole = np.rint(table * round(1 / step) if fits else (table - table.min()) / step)
+    return _from_least(whole), step
 
 
 def _from_least(whole: NDArray[np.float64]) -> Integers:
@@ -227,7 +219,7 @@ def exact_ranges(rows: Integers) -> tuple[Integers, NDArray[np.float64]] | None:
     sorted and counted from the least of them.
     """
     systems = rows.shape[1]
-    if systems == 2 and (found := _exact_of_two(np.abs(rows[:, 0] - rows[:, 1]))):
+    if systems == 2 and (found := exact_sums(np.abs(rows[:, 0] - rows[:, 1]))):
         return found
     bits = int(rows.max(axis=1, initial=0).sum()).bit_length()
     if systems > _TABLE_SYSTEMS or bits * (systems - 1) >= _WORD:
@@ -250,67 +242,65 @@ def exact_ranges(rows: Integers) -> tuple[Integers, NDArray[np.float64]] | None:
     return np.asarray(sizes, np.int64), np.asarray(np.bincount(place, weights=chances), np.float64)
 
 
-def _exact_of_two(differences: Integers) -> tuple[Integers, NDArray[np.float64]] | None:
-    """The chances of every absolute sum of differences whose signs are tossed."""
-    divisor = math.gcd(*differences.tolist()) or 1
-    steps = (differences // divisor).tolist()
-    most = sum(steps)
-    if most * max(1, len(steps)) > 10 * _MOST_WORK:
-        return None
-    chances: NDArray[np.float64] = np.zeros(2 * most + 1)
-    chances[most] = 1.0
-    for step in steps:
-        moved: NDArray[np.float64] = np.zeros(len(chances))
-        moved[step:] += chances[: len(chances) - step]
-        moved[: len(chances) - step] += chances[step:]
-        chances = moved / 2
-    folded = chances[most:].copy()
-    folded[1:] += chances[:most][::-1]
-    return np.arange(most + 1) * divisor, folded
-
-
 def _drawn_ranges(rows: Integers, *, permutations: int, rng: np.random.Generator) -> Integers:
     """The largest difference of the systems' sums in every draw; shape (permutations,)."""
     systems = rows.shape[1]
-    bits = max(1, int(rows.max(axis=1, initial=0).sum()).bit_length())
-    if systems > _TABLE_SYSTEMS or bits >= _WORD:
+    if systems > _TABLE_SYSTEMS:
         sums = np.zeros((permutations, systems), dtype=np.int64)
         for row in rows:
             sums += rng.permuted(np.broadcast_to(row, sums.shape), axis=1)
         return np.asarray(sums.max(axis=1) - sums.min(axis=1))
-    return _packed_ranges(rows, permutations, bits=bits, rng=rng)
+    return _packed_ranges(rows, permutations, rng=rng)
 
 
-def _packed_ranges(rows: Integers, permutations: int, *, bits: int, rng: np.random.Generator) -> Integers:
+def _packed_ranges(rows: Integers, permutations: int, *, rng: np.random.Generator) -> Integers:
     """Sums of several systems share a word, so that one addition serves them all; no sum reaches its neighbour's bits.
 
-    The last system's sum is what is left of the total.
+    Words that are nearly full are emptied into sums of their own. The last system's sum is what is left of the total.
     """
     systems = rows.shape[1]
-    held = _WORD // bits
+    held, bits = _layout(int(rows.max(initial=0)), systems)
     order = np.array(list(orders(range(systems))))
     words = [range(first, min(first + held, systems - 1)) for first in range(0, systems - 1, held)]
-    sums = [np.zeros(permutations, dtype=np.uint64) for _ in words]
-    shifts = [np.array([bits * place for place in range(len(word))], dtype=np.uint64) for word in words]
+    shifts = np.array([bits * place for place in range(held)], dtype=np.uint64)
+    full = [np.zeros(permutations, dtype=np.uint64) for _ in words]
+    sums = np.zeros((systems, permutations), dtype=np.int64)
+    room = 0
     distinct, counts = np.unique(np.sort(rows, axis=1), axis=0, return_counts=True)
     for row, count in zip(distinct, counts.tolist(), strict=True):
-        dealt = row[order].astype(np.uint64)
-        tables = [
-            np.bitwise_or.reduce(dealt[:, list(word)] << shift, axis=1)
-            for word, shift in zip(words, shifts, strict=True)
-        ]
+        dealt, most = row[order].astype(np.uint64), int(row[-1])
+        tables = [np.bitwise_or.reduce(dealt[:, list(word)] << shifts[: len(word)], axis=1) for word in words]
         for _ in range(count):
+            if room < most:
+                _empty(full, words, into=sums, shifts=shifts)
+                room = (1 << bits) - 1
+            room -= most
             drawn = rng.integers(0, len(order), size=permutations, dtype=np.uint16)
             for place, table in enumerate(tables):
-                sums[place] += table[drawn]
-    mask = np.uint64((1 << bits) - 1)
-    parts = [
-        ((total >> shift) & mask).astype(np.int64)
-        for total, word_shifts in zip(sums, shifts, strict=True)
-        for shift in word_shifts
-    ]
-    unpacked = np.stack([*parts, int(rows.sum()) - np.sum(parts, axis=0)])
-    return np.asarray(unpacked.max(axis=0) - unpacked.min(axis=0))
+                full[place] += table.take(drawn)
+    _empty(full, words, into=sums, shifts=shifts)
+    sums[-1] = int(rows.sum()) - sums[:-1].sum(axis=0)
+    return np.asarray(sums.max(axis=0) - sums.min(axis=0))
+
+
+def _layout(most: int, systems: int) -> tuple[int, int]:
+    """How many sums share a word, and the bits of each: as many as leave room for rows of values up to ``most``."""
+    for held in range(systems - 1, 1, -1):
+        if most * _ROWS < 1 << (_WORD // held):
+            return held, _WORD // held
+    return 1, _WORD - 1
+
+
+def _empty(
+    full: Sequence[NDArray[np.uint64]], words: Sequence[range], *, into: Integers, shifts: NDArray[np.uint64]
+) -> None:
+    """Add what the words hold to the sums, and set them to 0."""
+    bits = shifts[1] if len(shifts) > 1 else np.uint64(_WORD - 1)
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    for word, systems in zip(full, words, strict=True):
+        for system, shift in zip(systems, shifts, strict=False):
+            into[system] += ((word >> shift) & mask).astype(np.int64)
+        word[:] = 0
 
 
 def _analytic(rows: Integers, gaps: Integers) -> Matrix:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from inspect import signature
 from pathlib import Path
@@ -144,8 +144,22 @@ def read_judgements(path: Path) -> tuple[Judgement, ...]:
     return _records(Judgement, [line for line in _text(path).splitlines() if line.strip()], path)
 
 
-def agree(labels: Sequence[Label], judgements: Sequence[Judgement], *, level: float = 0.95, seed: int = 0) -> Beside:
+def agree(
+    labels: Sequence[Label],
+    judgements: Sequence[Judgement],
+    *,
+    clusters: Mapping[str, Hashable] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Beside:
     """A judge beside people, and whether the labels may stand for all items.
+
+    Args:
+        labels: as people gave them.
+        judgements: of the judge.
+        clusters: item id -> what its items share, where they share something.
+        level: of the intervals.
+        seed: of the draws.
 
     Raises:
         UsageError: as ``people.judge_agreement``.
@@ -158,7 +172,7 @@ def agree(labels: Sequence[Label], judgements: Sequence[Judgement], *, level: fl
             "some labels were not drawn at random, so means that lean on the judge do not stand for all items:"
             f" {', '.join(odd)}"
         )
-    return Beside(judge_agreement(labels, judgements, level=level, seed=seed), tuple(notes))
+    return Beside(judge_agreement(labels, judgements, clusters=clusters, level=level, seed=seed), tuple(notes))
 
 
 def _main_language(items: Sequence[Item]) -> str:

@@ -92,3 +92,59 @@ def test_one_judge_judges_an_item_once() -> None:
     rows = judged(shared=60)
     with pytest.raises(UsageError, match="'v1' has two values of item 'q000' of system 'A'"):
         bridged([*rows, rows[0]])
+
+
+def doubled(rows: list[Judgement]) -> list[Judgement]:
+    """Every item four times over: the copies say no more than the first."""
+    return [replace(row, item_id=f"{row.item_id}/{copy}") for row in rows for copy in range(4)]
+
+
+def test_items_of_a_cluster_say_no_more_than_one() -> None:
+    rows = judged(shared=60)
+    once, copied = bridged(rows), doubled(rows)
+    of_item = {row.item_id: row.item_id.split("/")[0] for row in copied}
+    four = compare(copied, clusters=of_item, options=BRIDGED).measures[0]
+    blind = bridged(copied)
+    assert four.pairs[0].difference.mean == pytest.approx(once.pairs[0].difference.mean, abs=0.1)
+    width, wide = (one.pairs[0].difference.high - one.pairs[0].difference.low for one in (once, four))
+    assert wide == pytest.approx(width, rel=0.03)
+    assert blind.pairs[0].difference.high - blind.pairs[0].difference.low < 0.6 * width
+    assert (four.items, four.clusters, once.clusters) == (800, 200, 200)
+
+
+def test_clusters_hold_the_truth_where_items_alone_do_not() -> None:
+    """Eight items a document, whose truth moves with the document; 120 draws, half of the documents judged by both."""
+    held = {"clusters": 0, "items": 0}
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        document = np.repeat(np.arange(60), 8)
+        gain = 6 + rng.normal(0, 5, 60)[document] + rng.normal(0, 2, 480)
+        slip = rng.normal(0, 5, 60)[document] - 15
+        a = rng.normal(60, 10, 480)
+        names = [f"q{n:03}" for n in range(480)]
+        rows = [Judgement(name, "A", "m", float(v), "read", "v1") for name, v in zip(names, a, strict=True)]
+        rows += [Judgement(names[n], "B", "m", float(a[n] + gain[n] + slip[n]), "read", "v2") for n in range(480)]
+        rows += [Judgement(names[n], "B", "m", float(a[n] + gain[n]), "read", "v1") for n in range(240)]
+        groups = {name: int(document[n]) for n, name in enumerate(names)}
+        for kind, clusters in (("clusters", groups), ("items", None)):
+            pair = compare(rows, clusters=clusters, options=BRIDGED).measures[0].pairs[0]
+            held[kind] += pair.difference.low <= -6 <= pair.difference.high
+    assert held["clusters"] / 120 > 0.88
+    assert held["items"] / 120 < 0.7
+
+
+def test_clusters_that_do_not_fit_are_refused() -> None:
+    rows = judged(shared=60)
+    few = {row.item_id: int(row.item_id[1:]) % 7 for row in rows}
+    with pytest.raises(UsageError, match="both judges have judged 7 clusters of A and B; a bridge takes 20"):
+        compare(rows, clusters=few, options=BRIDGED)
+    with pytest.raises(UsageError, match="1 items have no cluster: q000"):
+        compare(rows, clusters={row.item_id: 1 for row in rows if row.item_id != "q000"}, options=BRIDGED)
+
+
+def test_a_bridge_of_all_items_has_clusters_too() -> None:
+    rows = judged(shared=200)
+    pairs = {row.item_id: int(row.item_id[1:]) // 2 for row in rows}
+    found = compare(rows, clusters=pairs, options=BRIDGED).measures[0]
+    assert (found.clusters, found.pairs[0].difference.n) == (100, 200)
+    assert found.pairs[0].difference.mean == pytest.approx(bridged(rows).pairs[0].difference.mean)

@@ -139,3 +139,65 @@ def test_what_cannot_be_corrected_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=words):
         corrected_share(judged, found_yes=yes, found_no=no)
+
+
+def test_clusters_of_one_item_are_items() -> None:
+    plain = powered_mean(PEOPLE, SAME, unlabelled=REST)
+    alone = powered_mean(PEOPLE, SAME, unlabelled=REST, clusters=(range(10), range(10, 30)))
+    assert alone.mean == pytest.approx(plain.mean, abs=0.05)
+    assert alone.error == pytest.approx(plain.error * math.sqrt(10 / 9), rel=0.02)
+    assert (alone.clusters, plain.clusters) == (10, 10)
+
+
+@pytest.mark.parametrize("weight", [None, 0.0, 1.0])
+def test_the_same_items_four_times_say_no_more_than_once(weight: float | None) -> None:
+    once = powered_mean(PEOPLE, SAME, unlabelled=REST, clusters=(range(10), range(10, 30)), weight=weight)
+    labels = [number // 4 for number in range(40)], [10 + number // 4 for number in range(80)]
+    four = powered_mean(
+        np.repeat(PEOPLE, 4).tolist(),
+        np.repeat(SAME, 4).tolist(),
+        unlabelled=np.repeat(REST, 4).tolist(),
+        clusters=labels,
+        weight=weight,
+    )
+    assert (four.mean, four.low, four.high) == pytest.approx((once.mean, once.low, once.high))
+    assert four.people_only == pytest.approx(once.people_only)
+    assert (four.labels, four.clusters) == (40, 10)
+
+
+def test_clusters_with_both_kinds_of_items_hold_the_truth_where_items_alone_do_not() -> None:
+    """Ten items a document, three of them labelled; 300 draws of 50 documents."""
+    rng = np.random.default_rng(3)
+    held, blind, runs = 0, 0, 300
+    documents = np.repeat(np.arange(50), 10)
+    labelled = np.tile(np.arange(10) < 3, 50)
+    for _ in range(runs):
+        truth = 60 + rng.normal(0, 10, 50)[documents] + rng.normal(0, 5, 500)
+        judge = truth + 5 + rng.normal(0, 8, 500)
+        columns = truth[labelled].tolist(), judge[labelled].tolist()
+        rest = judge[~labelled].tolist()
+        groups = documents[labelled].tolist(), documents[~labelled].tolist()
+        found = powered_mean(*columns, unlabelled=rest, clusters=groups)
+        alone = powered_mean(*columns, unlabelled=rest)
+        held += found.low <= 60 <= found.high
+        blind += alone.low <= 60 <= alone.high
+    assert 0.91 < held / runs < 0.98
+    assert blind / runs < 0.8
+
+
+def test_a_judge_without_spread_has_no_weight_in_clusters_either() -> None:
+    found = powered_mean(PEOPLE, [50.0] * 10, unlabelled=[50.0] * 20, clusters=(range(10), range(10, 30)))
+    assert (found.weight, found.mean) == (0, 67)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "words"),
+    [
+        ((range(9), range(20)), "have 9 and 20 cluster labels"),
+        (([1] * 10, range(20)), "1 clusters of labelled and 20 of other"),
+        ((range(10), [1] * 20), "10 clusters of labelled and 1 of other"),
+    ],
+)
+def test_clusters_that_do_not_fit_are_refused(clusters: tuple, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        powered_mean(PEOPLE, SAME, unlabelled=REST, clusters=clusters)

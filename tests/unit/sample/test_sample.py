@@ -24,6 +24,7 @@ def _rows(name: str) -> list[dict[str, Any]]:
 STORIES = _rows("stories.jsonl")
 TOPICS = _rows("topics.jsonl")
 QUESTIONS = _rows("questions.jsonl")
+AUDIT = _rows("audit.jsonl")
 README = (SAMPLE / "README.md").read_text(encoding="utf-8")
 BY_ID = {story["id"]: story for story in STORIES}
 GOLD = [(question, gold) for question in QUESTIONS for gold in question["gold"]]
@@ -84,13 +85,13 @@ def test_every_row_has_the_documented_fields_and_its_own_id(rows: list[dict[str,
     assert all(f"`{field}`" in README for field in fields)
 
 
-@pytest.mark.parametrize(("rows", "english", "chinese"), [(STORIES, 27, 13), (TOPICS, 7, 5), (QUESTIONS, 26, 14)])
+@pytest.mark.parametrize(("rows", "english", "chinese"), [(STORIES, 27, 13), (TOPICS, 7, 5), (QUESTIONS, 26, 14), (AUDIT, 14, 10)])
 def test_about_two_thirds_are_english(rows: list[dict[str, Any]], english: int, chinese: int) -> None:
     assert Counter(row["language"] for row in rows) == {"en": english, "zh-TW": chinese}
 
 
 def test_the_readme_counts_files_events_and_traits_as_they_are() -> None:
-    names = {"stories.jsonl": len(STORIES), "topics.jsonl": len(TOPICS), "questions.jsonl": len(QUESTIONS)}
+    names = {"stories.jsonl": len(STORIES), "topics.jsonl": len(TOPICS), "questions.jsonl": len(QUESTIONS), "audit.jsonl": len(AUDIT)}
 
     assert _table("file") == names
     assert _table("`event`") == Counter(story["event"] for story in STORIES)

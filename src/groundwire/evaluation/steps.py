@@ -1,0 +1,25 @@
+"""The grid that values lie on: tests compare whole numbers of its steps, so that equal sums are equal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from groundwire.core.ports import Matrix
+
+_PARTS = (*range(1, 13), 100, 300, 1_000, 3_000, 10_000, 100_000, 1_000_000)
+"""Parts of 1 that are tried as a grid: means of up to twelve whole numbers, and decimals."""
+_FIXED_POINT = 1 << 20
+"""Values that lie on none of these grids are rounded to so many steps over their range."""
+
+
+def step_of(values: Matrix) -> tuple[float, bool]:
+    """The size of the grid's step, and whether all values are multiples of it.
+
+    The step is the largest of 1, 1/2, 1/3, … 1/12, 0.01, … 0.000001 that all values are multiples of; else a 2^20th of
+    their range.
+    """
+    largest = max(1.0, float(np.abs(values).max()))
+    for parts in _PARTS:
+        if np.abs(values * parts - np.rint(values * parts)).max() <= 1e-9 * largest * parts:
+            return 1 / parts, True
+    return float(np.ptp(values)) / _FIXED_POINT, False
