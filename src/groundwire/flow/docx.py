@@ -19,7 +19,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from groundwire.core.errors import MissingExtra
 from groundwire.core.types import Article, Citation, Claim, NumberedSource, Verdict
-from groundwire.flow.findings import NOTHING, Findings, changes, finding_lines, markers
+from groundwire.flow.findings import NOTHING, Findings, changes, finding_lines, markers, notes_in_words
 from groundwire.flow.links import is_dense, link_to
 from groundwire.flow.render import (
     Provenance,
@@ -195,7 +195,7 @@ class _Sheet:
             (self.words["not_supported"], tuple(self.problems(matched))),
             (self.words["findings"], tuple(self.findings(findings))),
             (self.words["repairs"], tuple(self.repairs(findings))),
-            (self.words["notes"], tuple(_run(note, self.of.language) for note in self.of.notes)),
+            (self.words["notes"], tuple(_run(note, self.of.language) for note in notes_in_words(self.of))),
         )
         if not any(lines for _, lines in groups):
             return

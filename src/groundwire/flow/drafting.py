@@ -18,6 +18,7 @@ from groundwire.flow.runs import Recording
 from groundwire.writing.briefing import BriefJob, BriefKind, BriefSettings, brief_job, read_brief, unbriefed
 from groundwire.writing.draft_reading import read_draft
 from groundwire.writing.drafts import Draft, DraftSettings, draft_of
+from groundwire.writing.reasons import note
 
 _ROOM = 1.1
 """Tokens are estimated, so a request is planned as if it were so much longer."""
@@ -143,7 +144,7 @@ def fitting_draft(
         out.append(left.pop(lowest))
         notes, draft = draft.notes, draft_of(topic, left, settings=settings, capabilities=capabilities)
         draft = replace(draft, notes=tuple(dict.fromkeys((*notes, *draft.notes))))
-    told = (f"left out, does not fit into the {context} tokens of '{model}': {one.document.name}" for one in out)
+    told = (note("note_room", context, model, one.document.name) for one in out)
     return replace(draft, notes=(*draft.notes, *told))
 
 

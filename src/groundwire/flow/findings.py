@@ -11,7 +11,7 @@ from typing import Literal
 from groundwire.core.findings import CitationQuality, Discord, PremiseNote, Repair, Statement, StyleFinding
 from groundwire.core.types import Article, Claim
 from groundwire.flow.wording import Words, words_language
-from groundwire.writing.reasons import read_reason, worded
+from groundwire.writing.reasons import read_reason, worded, worded_note
 
 _TOKEN = re.compile(r"[^\W_\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff]+(?:[.,'’-][^\W_\u3000-\u9fff]+)*|\s+|.", re.DOTALL)
 _MOSTLY_NEW = 0.4
@@ -85,18 +85,22 @@ def origin_of(statement: Statement, article: Article, *, words: Words, origins: 
     return f"[{source.number}] {named}".rstrip()
 
 
-def about(discord: Discord, *, words: Words, language: str) -> str:
-    """What the statements of a discord are about, once: its subject, and its measure, whose names are English."""
+def about(discord: Discord, *, words: Words) -> str:
+    """What the statements of a discord are about, once: its subject, and its measure."""
     first = discord.statements[0] if discord.statements else None
     if first is None:
         return ""
-    measure = first.measure if words_language(language) == "en" else ""
-    return words["comma"].join(filter(None, (first.subject, measure)))
+    return words["comma"].join(filter(None, (first.subject, words.get(f"measure_{first.measure}", first.measure))))
 
 
 def reason_in_words(reason: str, language: str) -> str:
     """The reason of a premise note or a discord, or a line on orders, in the language of an article."""
     return worded(read_reason(reason), words_language(language))
+
+
+def notes_in_words(article: Article) -> tuple[str, ...]:
+    """The notes on an article in its language."""
+    return tuple(worded_note(note, words_language(article.language)) for note in article.notes)
 
 
 def quality_in_words(quality: CitationQuality, words: Words) -> str:
@@ -130,7 +134,7 @@ def finding_lines(findings: Findings, article: Article, *, words: Words) -> Iter
         )
         yield (
             words[discord.kind],
-            words["colon"].join(filter(None, (about(discord, words=words, language=article.language), said))),
+            words["colon"].join(filter(None, (about(discord, words=words), said))),
         )
     for style in findings.style:
         said = words["colon"].join(filter(None, (style.item, style.advice)))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from groundwire.core.types import Article, Check, Citation, Claim, Document, NumberedSource, Verdict
 from groundwire.flow.excerpts import Quote, excerpt
-from groundwire.flow.findings import NOTHING, Findings
+from groundwire.flow.findings import NOTHING, Findings, notes_in_words
 from groundwire.flow.independence import Independence, claim_remark, source_remarks
 from groundwire.flow.links import is_dense, link_to, mend_surrogates
 from groundwire.flow.panels import show_findings
@@ -130,7 +130,7 @@ def render_page(
         lede=[next(rest) for _ in article.lede],
         sections=[_SectionView(s.heading, tuple(next(rest) for _ in s.claims)) for s in article.sections],
         sources=[scene.source(source, words) for source in article.sources],
-        notes=article.notes,
+        notes=notes_in_words(article),
         found=show_findings(findings, article, quote=scene.quote),
         as_of=words["as_of"].format(when=article.as_of) if article.as_of else "",
         provenance=_provenance(provenance) if provenance else None,

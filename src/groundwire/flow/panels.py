@@ -83,7 +83,7 @@ def show_findings(found: Findings, article: Article, *, quote: Callable[[Citatio
         discords=tuple(
             DiscordView(
                 one.kind,
-                about(one, words=words, language=article.language),
+                about(one, words=words),
                 reason_in_words(one.reason, article.language),
                 tuple(_show_statement(side, quote) for side in one.statements),
             )

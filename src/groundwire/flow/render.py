@@ -19,7 +19,7 @@ from typing import Literal
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Article, Citation, Claim, Document, NumberedSource, Support, Verdict
-from groundwire.flow.findings import NOTHING, Findings, finding_lines, repair_line
+from groundwire.flow.findings import NOTHING, Findings, finding_lines, notes_in_words, repair_line
 from groundwire.flow.links import MARK, is_dense, is_link, link_to, mend_surrogates
 from groundwire.flow.wording import Words, fixed_words, word_table, words_language
 
@@ -233,7 +233,7 @@ def render_markdown(
         listed = (f"- **{label}**{words['colon']}{escape_markdown(text)}" for label, text in found)
         blocks += [f"## {words['findings']}", "\n".join(listed)]
     if article.notes:
-        blocks += [f"## {words['notes']}", "\n".join(f"- {escape_markdown(note)}" for note in article.notes)]
+        blocks += [f"## {words['notes']}", "\n".join(f"- {escape_markdown(note)}" for note in notes_in_words(article))]
     return mend_surrogates("\n\n".join(block for block in blocks if block)) + "\n"
 
 

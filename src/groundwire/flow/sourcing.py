@@ -16,6 +16,7 @@ from groundwire.flow.searches import search_settings
 from groundwire.flow.settings import Settings, WriteOptions
 from groundwire.retrieval.index import Archive
 from groundwire.writing.raters import RaterSettings
+from groundwire.writing.reasons import note
 from groundwire.writing.score import keep, ties
 
 
@@ -85,7 +86,7 @@ def _found(archive: Archive, topic: str, *, settings: Settings, where: Filter | 
 def _in_time(found: Sequence[Source], as_of: date | None) -> tuple[tuple[Source, ...], tuple[str, ...]]:
     """The sources that are out on the day of the article, and a note for each that is not yet."""
     late = [one for one in found if as_of and one.document.published and one.document.published > as_of]
-    notes = (f"dated {one.document.published}, after the article's day {as_of}: {one.document.name}" for one in late)
+    notes = (note("note_late", one.document.published, as_of, one.document.name) for one in late)
     return tuple(one for one in found if one not in late), tuple(notes)
 
 
@@ -94,8 +95,7 @@ def _candidates(found: Sequence[Source], options: WriteOptions) -> tuple[tuple[S
     if options.rater in ("builtin", "none") or len(found) <= options.candidates:
         return tuple(found), ()
     left = len(found) - options.candidates
-    note = f"the first {options.candidates} sources of the search were rated, {left} more were not (write.candidates)"
-    return tuple(found[: options.candidates]), (note,)
+    return tuple(found[: options.candidates]), (note("note_candidates", options.candidates, left),)
 
 
 def _rated(
@@ -128,7 +128,7 @@ def _notes(rated: Rated) -> Iterable[str]:
         yield rated.note
     for source in rated.scored:
         if source.relevance is None and source.reason != "not rated":
-            yield f"unscored, so not used: {source.source.document.name} ({source.reason})"
+            yield note("note_unscored", source.source.document.name, source.reason)
 
 
 def _searched(

@@ -37,6 +37,7 @@ from groundwire.writing.cited_sentences import (
 )
 from groundwire.writing.orders import is_order
 from groundwire.writing.quotable import quotable
+from groundwire.writing.reasons import note
 from groundwire.writing.summarise import summarise, summarise_alike
 
 BriefKind = Literal["facts", "summaries"]
@@ -127,7 +128,7 @@ def read_brief(job: BriefJob, reply: Reply, *, model: str) -> Reading[Brief]:
     halted = stopped(reply, text=text)
     if halted is not None and halted[0] != "truncated":
         return Reading(None, *halted, reply.text)
-    cut = ("the model's brief reached its limit of tokens and was cut",) if halted is not None else ()
+    cut = (note("brief_cut"),) if halted is not None else ()
     if not re.search(r"\w", text):
         return Reading(None, "unreadable", "the reply holds no words", reply.text)
     if job.request.schema:
@@ -145,8 +146,7 @@ def read_brief(job: BriefJob, reply: Reply, *, model: str) -> Reading[Brief]:
 def unbriefed(job: BriefJob, reason: str) -> Brief:
     """The brief where the model gave none: the source's own sentences, and a note that says so."""
     kept = job.fallback
-    note = f"no brief could be read from the model ({reason}); its source's own sentences stand in its place"
-    return Brief(kept.document, kept.relevance, kept.band, kept.sentences, (*kept.notes, note))
+    return replace(kept, notes=(*kept.notes, note("brief_none", reason)))
 
 
 def citation_of(document: Document, sentence: Sentence) -> Citation:
@@ -246,7 +246,7 @@ def _for_summary(
         shown.append(sentence)
     notes: tuple[str, ...] = ()
     if len(shown) < len(allowed):
-        notes = (f"the model was shown the first {len(shown)} of {len(allowed)} sentences: more exceed its context",)
+        notes = (note("brief_shown", len(shown), len(allowed)),)
     least, most = summary_range(band, _language(document))
     prompt = prompts.load("brief-scorerag", _language(document), folder=settings.prompts)
     source = Material("\n".join((*heading_of(document), _running(document.text, shown))), f"S{number}")
@@ -282,14 +282,14 @@ def _summary(job: BriefJob, text: str, *, notes: tuple[str, ...]) -> Brief:
     least, most = summary_range(kept.band or _UNRATED, language)
     size, unit = (len(words(text)), "words") if language == "en" else (len(re.sub(r"\s", "", text)), "characters")
     if not least <= size <= most:
-        notes = (*notes, f"the model's summary has {size} {unit}; its band asks for {least} to {most}")
+        notes = (*notes, note("brief_length", size, unit, least, most))
     return Brief(kept.document, kept.relevance, kept.band, kept.sentences, (*kept.notes, *notes), text)
 
 
 def _nothing(job: BriefJob, model: str) -> Brief:
     kept = job.fallback
-    note = f"'{model}' found nothing on the topic in it, so it is not used"
-    return Brief(kept.document, kept.relevance, kept.band, (), (*kept.notes, *job.notes, note))
+    said = (*kept.notes, *job.notes, note("brief_nothing", model))
+    return Brief(kept.document, kept.relevance, kept.band, (), said)
 
 
 def _from_json(job: BriefJob, reply: Reply, *, model: str) -> Reading[Brief]:
@@ -297,10 +297,7 @@ def _from_json(job: BriefJob, reply: Reply, *, model: str) -> Reading[Brief]:
     schema: dict[str, Json] = {"type": "object", "properties": {"facts": wanted}, "required": ["facts"]}
     notes, whole = job.notes, reply
     if reply.finish == "length" and (kept := closed(spoken(reply)[0])) is not None:
-        notes = (
-            *notes,
-            f"the model's brief was cut at {reply.usage.output_tokens} tokens; left out: {kept[1].strip()}",
-        )
+        notes = (*notes, note("brief_cut_json", reply.usage.output_tokens, kept[1].strip()))
         whole = replace(reply, text=kept[0], finish="stop")
     found = read_object(whole, schema)
     if not isinstance(found.value, Mapping):
@@ -317,12 +314,12 @@ def _facts_of(job: BriefJob, lines: Sequence[CitedSentence], *, notes: tuple[str
     more: list[str] = []
     for line in lines:
         if line.unknown:
-            more.append(f"the model's brief cites {', '.join(line.unknown)}, which it was not given: {line.text}")
+            more.append(note("brief_unknown", ", ".join(line.unknown), line.text))
         if line.ids and line.text:
             citations = tuple(citation_of(document, job.ids[each]) for each in line.ids)
             facts.append(Claim(f"f{len(facts) + 1}", line.text, citations))
         elif line.text:
-            more.append(f"the model's brief cites nothing for this, so it is no fact: {line.text}")
+            more.append(note("brief_uncited", line.text))
     if not facts:
         return Reading(None, "unreadable", "no sentence of the brief names an id that was given", reply.text)
     used = {citation.sentence_id for fact in facts for citation in fact.citations}

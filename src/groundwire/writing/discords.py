@@ -20,7 +20,16 @@ from groundwire.core.numerals import flatten
 from groundwire.core.quantities import Quantity
 from groundwire.core.types import Document
 from groundwire.writing.alignment import align
-from groundwire.writing.facts import FEWEST_WORDS, Fact, is_news, read_facts, running_totals, telling_words
+from groundwire.writing.facts import (
+    FEWEST_WORDS,
+    Fact,
+    counts_people,
+    is_news,
+    read_facts,
+    running_totals,
+    telling_words,
+    tolls,
+)
 from groundwire.writing.names import find_names
 from groundwire.writing.reasons import Reason, worded
 
@@ -54,7 +63,7 @@ def same_thing(one: Fact, two: Fact, *, kinship: float = 0.0) -> bool:
     """
     if one.chinese != two.chinese or one.measure != two.measure or (one.sign == 0) != (two.sign == 0):
         return False
-    unit = units_agree(one.quantity, two.quantity)
+    unit = one.measure in tolls() or units_agree(one.quantity, two.quantity)
     if unit is False or other_subject(one, two):
         return False
     alike = likeness(one, two)
@@ -230,7 +239,14 @@ def _told(fact: Fact, other: Fact) -> bool:
 
 
 def _holds(quantities: Sequence[Quantity], fact: Fact) -> bool:
-    return any(q.value == fact.quantity.value and q.kind == fact.quantity.kind for q in quantities)
+    return any(q.value == fact.quantity.value and _may_count(q, fact) for q in quantities)
+
+
+def _may_count(quantity: Quantity, fact: Fact) -> bool:
+    """Whether a number may be of the same things as that of a fact."""
+    if fact.measure in tolls():
+        return counts_people(quantity)
+    return quantity.kind == fact.quantity.kind and units_agree(quantity, fact.quantity) is not False
 
 
 def _join(groups: list[tuple[str, list[Fact]]], kind: str, pair: tuple[Fact, Fact]) -> None:

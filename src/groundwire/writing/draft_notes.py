@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from groundwire.core.text import detect_language
 from groundwire.core.types import Article, Brief
+from groundwire.writing.reasons import note
 
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ'’-]+")
 _UNITS = frozenset(["km", "kg", "mm", "cm", "mg", "ml", "kW", "kWh", "MW", "GW", "mmHg", "pm", "am"])
@@ -24,7 +25,7 @@ def notes_on_language(article: Article, briefs: Sequence[Brief]) -> Iterator[str
     whole = "\n".join(texts)
     strange = [each for each in dict.fromkeys(whole) if detect_language(each) == "zh-CN"]
     if strange:
-        yield f"Simplified characters in an article in Traditional Chinese: {''.join(strange[:_QUOTED])}"
+        yield note("note_simplified", "".join(strange[:_QUOTED]))
     chinese = " ".join(b.document.text for b in briefs if detect_language(b.document.text).startswith("zh"))
     known = {found.casefold() for found in _LATIN.findall(f"{article.topic} {chinese}")}
     plain = re.sub(r"https?://\S+", " ", whole)
@@ -34,4 +35,4 @@ def notes_on_language(article: Article, briefs: Sequence[Brief]) -> Iterator[str
         if found[0].islower() and found not in _UNITS and found.casefold() not in known
     )
     if stray:
-        yield f"Latin words that are no names: {', '.join(list(stray)[:_QUOTED])}"
+        yield note("note_latin", ", ".join(list(stray)[:_QUOTED]))

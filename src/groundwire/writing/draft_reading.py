@@ -27,6 +27,7 @@ from groundwire.writing.cited_sentences import (
 )
 from groundwire.writing.draft_notes import notes_on_language
 from groundwire.writing.drafts import Draft
+from groundwire.writing.reasons import note
 from groundwire.writing.reference_titles import numbers_first, titles_behind
 from groundwire.writing.write import numbered
 
@@ -101,7 +102,7 @@ def read_draft(draft: Draft, reply: Reply, *, model: str) -> Reading[Article]:
         return Reading(None, halted[0] if halted else "unreadable", why, reply.text)
     if parts is None:  # what follows no schema may still be an article
         parts = _from_markdown(draft, text)
-        parts.notes.append("the model did not keep to the form that it was asked for; its reply was read as Markdown")
+        parts.notes.append(note("note_form"))
     _with_headline(parts)
     if parts.headline is None:
         return Reading(
@@ -111,9 +112,7 @@ def read_draft(draft: Draft, reply: Reply, *, model: str) -> Reading[Article]:
     if not cited and count_tokens(text) < _REFUSAL_TOKENS and declines(text):
         return Reading(None, "abstained", "the model declined to write", reply.text)
     if halted is not None:
-        parts.notes.append(
-            f"the draft reached its limit of {draft.request.max_tokens} tokens and was cut: its end is missing"
-        )
+        parts.notes.append(note("note_cut", draft.request.max_tokens))
     return Reading(_article(draft, parts, model=model), "read", text=reply.text)
 
 
@@ -158,7 +157,7 @@ def _with_headline(parts: _Parts) -> None:
         for place, sentence in enumerate(body):
             if sentence.text:
                 parts.headline = body.pop(place)
-                parts.notes.append("the draft has no headline; its first sentence stands in its place")
+                parts.notes.append(note("note_no_headline"))
                 break
         if parts.headline is not None:
             break
@@ -168,27 +167,27 @@ def _with_headline(parts: _Parts) -> None:
             parts.headline = CitedSentence(parts.headings[titled[0]])
             parts.headings[titled[0]] = ""
     if stray is not None and parts.headline is not None:
-        parts.notes += [f"unknown citation {each}, without words" for each in stray.unknown]
+        parts.notes += [note("note_unknown_alone", each) for each in stray.unknown]
 
 
 def _unknown(parts: _Parts) -> Iterator[str]:
     bodies = [sentence for body in parts.bodies for sentence in body]
     for sentence in (parts.headline or CitedSentence(""), *bodies):
         for each in sentence.unknown:
-            yield f"cites {each}, which the model was not given: {sentence.text or 'a marker without words'}"
+            yield note("note_unknown", each, sentence.text or "a marker without words")
 
 
 def _uncited(article: Article, draft: Draft) -> Iterator[str]:
     bare = sum(not claim.citations for claim in article.claims)
     if bare and draft.settings.cite != "none":
-        yield f"{bare} of {len(article.claims)} sentences cite nothing"
+        yield note("note_uncited", bare, len(article.claims))
 
 
 def _repeats(article: Article) -> Iterator[str]:
     counts = Counter(normalise(claim.text) for claim in article.claims)
     for claim in article.claims:
         if (count := counts.pop(normalise(claim.text), 1)) > 1:
-            yield f"stands {count} times in the article: {claim.text}"
+            yield note("note_repeated", count, claim.text)
 
 
 def _links(article: Article, draft: Draft) -> Iterator[str]:
@@ -196,7 +195,7 @@ def _links(article: Article, draft: Draft) -> Iterator[str]:
     for claim in article.claims:
         for found in _URL.finditer(claim.text):
             if not any(found.group().rstrip(".,;:!?") in url for url in known):
-                yield f"an address that no source has: {found.group()}"
+                yield note("note_address", found.group())
 
 
 def _from_json(draft: Draft, reply: Reply) -> _Parts | None:
@@ -208,7 +207,7 @@ def _from_json(draft: Draft, reply: Reply) -> _Parts | None:
             return None
         whole = replace(reply, text=kept[0], finish="stop")
         if rest := texts_of_json(kept[1]):
-            parts.notes.append(f"the unfinished end of the draft: {rest}")
+            parts.notes.append(note("note_unfinished", rest))
     found = read_object(whole, _loose_schema())
     value = found.value
     if not isinstance(value, Mapping) or not _same_words(value, whole.text):
@@ -259,16 +258,14 @@ def _from_markdown(draft: Draft, text: str) -> _Parts:
         heading = _heading_in(line)
         if fence or _RULE.match(line) or not line.strip():
             flush()
-            parts.notes += (
-                [f"words beside a code fence of the draft: {fence['info']}"] if fence and fence["info"] else []
-            )
+            parts.notes += [note("note_fence", fence["info"])] if fence and fence["info"] else []
         elif heading is not None:
             flush()
             aside = _is_list_of_sources(heading)
             _take_heading(heading, draft, parts, aside=aside)
         elif aside or _FOOTNOTE.match(line):
             flush()
-            parts.notes.append(f"from a list of sources that the draft added: {line.strip()}")
+            parts.notes.append(note("note_of_list", line.strip()))
         else:
             if _ITEM.match(line):
                 flush()
@@ -292,7 +289,7 @@ def _is_list_of_sources(heading: str) -> bool:
 def _take_heading(heading: str, draft: Draft, parts: _Parts, *, aside: bool) -> None:
     first = parts.headline is None and len(parts.headings) == 1 and not parts.bodies[0]
     if aside:
-        parts.notes.append(f"the draft added a list of sources under: {heading}")
+        parts.notes.append(note("note_list", heading))
     elif first:
         found = _sentences(_unmarked(heading), draft, parts)
         ids = tuple(dict.fromkeys(each for one in found for each in one.ids))
@@ -308,7 +305,7 @@ def _plain_heading(heading: str, draft: Draft, parts: _Parts) -> str:
     text = " ".join(filter(None, (one.text for one in found)))
     listed = [each for one in found for each in (*one.ids, *one.unknown)]
     if listed:
-        parts.notes.append(f"the heading '{text}' cites {', '.join(listed)}; headings claim nothing")
+        parts.notes.append(note("note_heading", text, ", ".join(listed)))
     return text
 
 
@@ -323,7 +320,7 @@ def _plain(line: str, parts: _Parts) -> str:
     """A line without the marks of lists, quotations, tables and emphasis; the number of an item is noted."""
     marks = _BULLET.match(line)
     if marks is not None and marks["number"]:
-        parts.notes.append(f"the number of a list item was left out: {marks['number'].strip()}")
+        parts.notes.append(note("note_number", marks["number"].strip()))
     line = _BULLET.sub("", line, count=1)
     line = line.strip()
     if line.startswith("|") and line.endswith("|") and len(line) > 1:

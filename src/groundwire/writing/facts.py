@@ -126,6 +126,17 @@ def running_totals() -> frozenset[str]:
     return frozenset(measure.name for measure in _measures() if measure.total)
 
 
+@cache
+def tolls() -> frozenset[str]:
+    """The measures that count people: whatever counter is written, their numbers are of one unit."""
+    return frozenset(measure.name for measure in _measures() if "people" in measure.kinds)
+
+
+def counts_people(quantity: Quantity) -> bool:
+    """Whether a number may be of people: a count of persons or lives, or of something that is not named."""
+    return quantity.kind == "count" and (quantity.unit in ("", "person") or "人命" in quantity.nouns)
+
+
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
@@ -254,11 +265,13 @@ def _measure_of(quantity: Quantity, flat: str, *, quantities: Sequence[Quantity]
     money = quantity.kind == "money" or "crown" in quantity.nouns
     if quantity.kind == "count" and not money and quantity.unit in SHARED_UNITS - _COUNTED:
         return ""
-    kind = "money" if money else quantity.kind
+    kinds: set[str] = {"money" if money else quantity.kind}
+    if not money and counts_people(quantity):
+        kinds.add("people")
     found = [
         (_distance(quantity, match.span(), flat=flat, quantities=quantities), measure.name)
         for measure in _measures()
-        if kind in measure.kinds
+        if kinds & measure.kinds
         for match in measure.form.finditer(flat)
     ]
     distance, name = min(found, default=(float("inf"), ""))

@@ -16,6 +16,7 @@ from groundwire.core.numerals import flatten
 from groundwire.core.types import Sentence
 from groundwire.writing.notices import is_notice
 from groundwire.writing.orders import is_order
+from groundwire.writing.reasons import note
 
 BESIDE_AN_ORDER = 2
 """This many sentences before and after an order, in the same paragraph, are left out with it."""
@@ -98,26 +99,26 @@ def quotable(text: str, sentences: Sequence[Sentence]) -> tuple[tuple[Sentence, 
     kept: list[Sentence] = []
     counts = dict.fromkeys(
         (
-            "furniture around the story",
-            "hidden markup",
-            "orders to a model",
-            "beside such orders",
-            "headings, by-lines and notices",
+            "left_furniture",
+            "left_hidden",
+            "left_orders",
+            "left_beside",
+            "left_headings",
         ),
         0,
     )
     for place, sentence in enumerate(sentences):
         if any(furniture[sentence.start : sentence.end]):
-            counts["furniture around the story"] += 1
+            counts["left_furniture"] += 1
         elif any(hidden[sentence.start : sentence.end]):
-            counts["hidden markup"] += 1
+            counts["left_hidden"] += 1
         elif place in orders:
-            counts["orders to a model" if is_order(sentence.text) else "beside such orders"] += 1
+            counts["left_orders" if is_order(sentence.text) else "left_beside"] += 1
         elif not _ENDED.search(sentence.text) or is_notice(sentence.text):
-            counts["headings, by-lines and notices"] += 1
+            counts["left_headings"] += 1
         else:
             kept.append(sentence)
-    return tuple(kept), tuple(f"{count} sentence(s) left out: {kind}" for kind, count in counts.items() if count)
+    return tuple(kept), tuple(note(kind, count) for kind, count in counts.items() if count)
 
 
 def hidden_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -70,6 +70,22 @@ def _filled(form: str, values: tuple[str, ...]) -> str:
     return re.sub(r"\{(\d?)\}", lambda found: values[int(found[1]) if found[1] else next(places)], form)
 
 
+def note(kind: str, *values: object) -> str:
+    """A note on an article in English, of a kind of ``reasons.toml``; ``worded_note`` has it in other languages."""
+    return worded(Reason(kind, tuple(map(str, values))), "en")
+
+
+def worded_note(said: str, language: str) -> str:
+    """A note in a language, also one behind the name of its document (``Name: note``); others stay as they are."""
+    if language not in ("zh-TW", "zh-CN"):
+        return said
+    places = [0, *(found.end() for found in re.finditer(": ", said))]
+    for place in reversed(places):  # what a form leaves open would take a name in
+        if (reason := read_reason(said[place:])).kind:
+            return f"{said[:place].removesuffix(': ')}{'：' if place else ''}{worded(reason, language)}"
+    return said
+
+
 def worded_check(check: Check, language: str) -> str:
     """A check's reason in a language, with the words it looked at where the reason does not say them itself."""
     reason = worded(read_reason(check.reason), language)

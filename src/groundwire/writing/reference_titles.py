@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from groundwire.core.cited_ids import read_citations
 from groundwire.core.text import normalise
+from groundwire.writing.reasons import note
 
 _TOGETHER = re.compile(
     r"[\[【（(]\s*(?P<number>\d{1,3})\s*[.．、:：,，\-–—\s]\s*(?P<title>[^\[\]【】\n]{2,300}?)\s*[\]】）)]"
@@ -45,7 +46,7 @@ def titles_behind(text: str, titles: Mapping[str, str]) -> tuple[str, list[str]]
         if normalise(titles.get(found["number"], "")) == normalise(title):
             return found["marker"]
         if read_citations(found["marker"], known=titles).markers:
-            notes.append(f"cites [{found['number']}] with the title of source {number}: {title}")
+            notes.append(note("note_title", found["number"], number, title))
         return found.group()
 
     return _BEHIND.sub(checked, text), notes

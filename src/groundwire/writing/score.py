@@ -17,6 +17,7 @@ from importlib.resources import files
 from groundwire.core.errors import UsageError
 from groundwire.core.text import content_words, words
 from groundwire.core.types import Band, Document, ScoredSource, Source
+from groundwire.writing.reasons import note
 
 BANDS = (70.0, 50.0, 30.0)
 """A relevance above the first is in the band ``high``, then ``middle``, ``low``; what is kept below is ``trace``."""
@@ -125,8 +126,11 @@ def ties(scored: Sequence[ScoredSource]) -> tuple[str, ...]:
         if source.relevance is not None:
             groups.setdefault(source.relevance, []).append(source)
     return tuple(
-        f"all rated {relevance:g}, in the order of their strongest evidence, then of their ids: "
-        + ", ".join(f"{one.source.document.name} ({_strongest(one):.3f})" for one in group)
+        note(
+            "tied",
+            format(relevance, "g"),
+            ", ".join(f"{one.source.document.name} ({_strongest(one):.3f})" for one in group),
+        )
         for relevance, group in groups.items()
         if len(group) > 1
     )

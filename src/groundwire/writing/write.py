@@ -12,6 +12,7 @@ from groundwire.core.errors import NothingFound, UsageError
 from groundwire.core.text import content_words, count_tokens, detect_language, normalise
 from groundwire.core.types import Article, Brief, Citation, Claim, Document, NumberedSource, Section, Sentence
 from groundwire.writing.orders import is_order
+from groundwire.writing.reasons import note
 from groundwire.writing.summarise import same_terms, terms_of
 
 THIN_TOKENS = 40
@@ -210,11 +211,9 @@ def _notes(draft: _Draft, briefs: Sequence[Brief], *, max_tokens: int) -> tuple[
     for brief in briefs:
         name, title = brief.document.id, brief.document.name
         if draft.repeats[name]:
-            notes.append(f"{title}: {draft.repeats[name]} sentence(s) left out: nearly the words of another sentence")
+            notes.append(f"{title}: {note('left_alike', draft.repeats[name])}")
         if draft.crowded[name]:
-            notes.append(
-                f"{title}: {draft.crowded[name]} sentence(s) left out: over the {max_tokens} tokens of an article"
-            )
+            notes.append(f"{title}: {note('left_over', draft.crowded[name], max_tokens)}")
     return tuple(notes)
 
 

@@ -22,6 +22,7 @@ from groundwire.flow.render import (
     unsupported,
 )
 from groundwire.flow.wording import LANGUAGES, fixed_words, word_table, words_language
+from groundwire.writing.wordlists import lines
 
 RIVER = Document("river-1", "The river rose 3.2 metres on Friday. Two bridges closed.", title="River tops its bank")
 MADE = Provenance("0.1.0", "2026-11-30T18:05:00+08:00", "stories.archive", "local:e5-small", 7, (("k", "30"),))
@@ -315,6 +316,12 @@ def test_each_fixed_word_stands_in_every_language() -> None:
         assert all(word.strip() or key in ("colon", "comma") for word in row), key
         fields = [sorted(re.findall(r"\{(\w)\}", word)) for word in row]
         assert fields[0] == fields[1] == fields[2], key
+
+
+def test_each_measure_of_facts_has_its_word() -> None:
+    named = {line.split()[0] for level in ("total", "level") for line in lines("measures")[level]}
+
+    assert {key.removeprefix("measure_") for key in word_table() if key.startswith("measure_")} == named
 
 
 def test_traditional_words_hold_no_simplified_character() -> None:

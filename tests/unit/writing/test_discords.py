@@ -105,6 +105,33 @@ def test_equal_values_and_values_of_something_else_are_no_discord(one: str, two:
     assert find_discords([story(two), story(one)]) == ()
 
 
+@pytest.mark.parametrize(
+    ("one", "two", "values"),
+    [
+        # a distance of 14 km or 14 hospitals is not a toll of 14
+        (
+            "消防局8日統計，颱風柯瓦在望潮市南方14公里登陸，全市已有12人死亡。",
+            "颱風柯瓦的死亡人數下修為14人。",
+            {12, 14},
+        ),
+        ("颱風柯瓦造成望潮12人死亡，14家醫院停診。", "颱風柯瓦的死亡人數下修為14人，死者在兩家醫院登記。", {12, 14}),
+        # people, whatever their counter
+        ("颱風柯瓦在望潮造成12人罹難。", "颱風柯瓦在望潮奪走14條人命。", {12, 14}),
+        ("Typhoon Corva killed 12 people 14 km south of Wangchao.", "The toll of Typhoon Corva is now 14.", {12, 14}),
+    ],
+)
+def test_a_toll_is_told_from_other_numbers_of_its_sentence(one: str, two: str, values: set[int]) -> None:
+    sources = [
+        Document("a", one, "颱風柯瓦 Typhoon Corva", date(2024, 10, 8)),
+        Document("b", two, "颱風柯瓦 Typhoon Corva", date(2024, 10, 10)),
+    ]
+
+    (found,) = find_discords(sources, topic="颱風柯瓦 Typhoon Corva")
+
+    assert found.kind == "update"
+    assert {statement.value for statement in found.statements} == values
+
+
 def test_a_toll_of_three_days_is_one_update_in_order_of_time() -> None:
     last = story("The death toll of Typhoon Corva in Wangchao was lowered from 15 to 14.", day=WEDNESDAY)
     first = story("Typhoon Corva killed 12 people in Wangchao.", day=MONDAY)

@@ -7,7 +7,7 @@ import pytest
 import test_verify
 
 from groundwire.core.types import Check, Claim, Verdict
-from groundwire.writing.reasons import Reason, read_reason, worded, worded_check, worded_verdict
+from groundwire.writing.reasons import Reason, note, read_reason, worded, worded_check, worded_note, worded_verdict
 
 TABLE = tomllib.loads((files("groundwire.writing") / "reasons.toml").read_text(encoding="utf-8"))
 
@@ -40,3 +40,37 @@ def test_an_unknown_reason_is_shown_as_it_is() -> None:
     assert worded(read_reason("something new"), "zh-TW") == "something new"
     assert worded_check(Check("date", "May", passed=True), "zh-TW") == ""
     assert worded_check(Check("number", "12", passed=False, reason="only this"), "en") == "number '12': only this"
+
+
+NOTES = [
+    (note("note_uncited", 2, 7), "7 句中有 2 句沒有引註", "7 句中有 2 句没有引注"),
+    (
+        note("note_candidates", 6, 16),
+        "搜尋所得的前 6 個來源已評分，另有 16 個未評分（write.candidates）",
+        "搜索所得的前 6 个来源",
+    ),
+    (
+        "Story: of a day: " + note("left_orders", 1),
+        "Story: of a day：略去 1 句：給模型的指令",
+        "略去 1 句：给模型的指令",
+    ),
+    (
+        "Flood: " + note("brief_none", "unreadable: no words"),
+        "Flood：無法讀取模型的摘要（unreadable: no words）",
+        "改用来源原句",
+    ),
+    (note("tied", "72", "A (0.812), B (0.4)"), "評分同為 72，先依最強的證據", "评分同为 72"),
+    (note("note_repeated", 2, "It said {} twice."), "文中出現 2 次：It said {} twice.", "It said {} twice."),
+    (
+        "what nobody has worded: as it stands",
+        "what nobody has worded: as it stands",
+        "what nobody has worded: as it stands",
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "traditional", "simplified"), NOTES)
+def test_a_note_is_worded_in_the_language_of_its_article(said: str, traditional: str, simplified: str) -> None:
+    assert worded_note(said, "zh-TW").startswith(traditional)
+    assert simplified in worded_note(said, "zh-CN")
+    assert worded_note(said, "en") == said
