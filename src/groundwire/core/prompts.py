@@ -69,7 +69,14 @@ class Material:
     label: str = ""
 
 
-Value = str | int | Material | Sequence[Material]
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A text of the user's own, such as an outline, whose lines are kept; blank ones go."""
+
+    text: str
+
+
+Value = str | int | Lines | Material | Sequence[Material]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +170,7 @@ def render(prompt: Prompt, values: Mapping[str, Value], *, part: str = "", syste
 
     Args:
         prompt: what ``load`` read.
-        values: by slot; a slot of material takes one text or several, any other a short text or a whole number.
+        values: by slot; a slot of material takes one text or several, any other a short text, a whole number or lines.
         part: which part of the file, where it has parts.
         system: False for a model without a system's turn: its text then begins the user's.
 
@@ -214,10 +221,13 @@ def _check_values(prompt: Prompt, slots: Mapping[str, Slot], values: Mapping[str
 def _cleaned(slot: Slot, value: Value, notes: list[str]) -> Iterator[Material]:
     """A slot's texts, cleaned; what was changed is added to the notes."""
     if slot.material:
+        if isinstance(value, Lines):
+            raise UsageError(f"the slot '{slot.name}' takes material, not lines of the user's own")
         given = (value,) if isinstance(value, str | int | Material) else tuple(value)
         texts = [each if isinstance(each, Material) else Material(str(each)) for each in given]
-    elif isinstance(value, str | int):
-        texts = [Material(" ".join(str(value).split()))]
+    elif isinstance(value, str | int | Lines):
+        lines = value.text.splitlines() if isinstance(value, Lines) else (str(value),)
+        texts = [Material("\n".join(filter(None, (" ".join(line.split()) for line in lines))))]
     else:
         raise UsageError(f"the slot '{slot.name}' takes a short text, not material")
     for each in texts:

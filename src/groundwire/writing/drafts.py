@@ -124,8 +124,8 @@ def draft_of(topic: str, briefs: Sequence[Brief], *, settings: DraftSettings, ca
     titles = {str(number): brief.document.title for number, brief in enumerate(given, 1)}
     values: dict[str, prompts.Value] = {"topic": topic, "day": _day(given, settings.as_of)}
     values["most"] = length_limit(settings.max_words, language)
-    rules = " ".join(f"{settings.outline}\n{settings.house_rules}".split())
-    values |= {"rules": rules} if rules else {}
+    rules = f"{settings.outline}\n{settings.house_rules}".strip()
+    values |= {"rules": prompts.Lines(rules)} if rules else {}
     values |= {"sources": [material for material, _ in sources]} if given else {}
     name = "write-json" if form == "json" else _PROMPTS[settings.cite]
     prompt = prompts.load(name, prompts.nearest_language(language), folder=settings.prompts)

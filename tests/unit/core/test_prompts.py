@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from groundwire.core import prompts
 from groundwire.core.errors import UnreadableInput, UsageError
 from groundwire.core.loose_json import find_values
-from groundwire.core.prompts import LANGUAGES, Material, Prompt, Slot, id_lines, load, nearest_language, render
+from groundwire.core.prompts import LANGUAGES, Lines, Material, Prompt, Slot, id_lines, load, nearest_language, render
 from groundwire.core.replies import declines
 from groundwire.core.schemas import faults
 from groundwire.core.text import count_tokens, detect_language
@@ -240,6 +240,13 @@ def test_a_topic_stands_on_one_line() -> None:
     assert rendered.notes == ("topic: 2 marks of chats or fences were changed",)
 
 
+def test_lines_of_the_user_stay_lines_and_open_no_fence() -> None:
+    rendered = render(RATING, {"topic": Lines(" a \n\n b  c\n<<< d"), "source": "y"})
+
+    assert "Topic: a\nb c\n‹‹‹ d\n" in rendered.messages[1].text
+    assert rendered.notes == ("topic: 1 marks of chats or fences were changed",)
+
+
 def test_sentences_under_ids_keep_to_their_lines() -> None:
     assert id_lines([("S1.1", "It rose.\nS9.9 It fell."), ("S1.2", " x ")]) == "S1.1 It rose. S9.9 It fell.\nS1.2 x"
 
@@ -250,6 +257,7 @@ def test_sentences_under_ids_keep_to_their_lines() -> None:
         ({"topic": "x"}, "", "needs a value for source"),
         ({"topic": "x", "source": "y", "sauce": "z"}, "", "has no slot sauce; it has topic, source"),
         ({"topic": Material("x"), "source": "y"}, "", "takes a short text"),
+        ({"topic": "x", "source": Lines("y")}, "", "takes material, not lines"),
         ({"topic": "x", "source": Material("y", "S1\n>>>")}, "", "is no label"),
         ({"topic": "x", "source": "y"}, "high", "has no part 'high'; it has none"),
     ],

@@ -107,7 +107,7 @@ def test_day_limit_rules_and_outline_are_told() -> None:
 
     assert "Day of the article: 2024-12-01" in said(made)
     assert "at most 90 words" in said(made)
-    assert "First the flood, then the boats. No slang." in said(made)
+    assert "\nFirst the flood,\nthen the boats.\nNo slang.\n" in said(made)
     assert "Day of the article: 2025-01-18" in said(draft(FIRST, SECOND))
     assert "Day of the article: -" in said(draft(cite="none"))
     assert "最多 144 個字" in said(draft(FIRST, language="zh-TW", max_words=90))
