@@ -105,8 +105,8 @@ def write(
 ) -> Article:
     """Write an article whose every sentence is a quotation of a source, tied to document and offsets.
 
-    Headline: the title of the best source, or its first sentence where the title cannot be used. Lede: the first
-    sentence of the best source and of the next one in the same language. Body: one section a source, oldest first,
+    Headline: the title of the best source, or its first sentence where the title cannot be used, which the
+    body then does not repeat. Lede: the first sentence of the best source and of the next one in the same language. Body: one section a source, oldest first,
     sources in another language, or in the other Chinese script, at the end. What several sources say in the same words
     is said once and cites them all; what repeats it in nearly the same words is left out, and ``notes`` count it.
 
@@ -134,10 +134,14 @@ def write(
     if found < THIN_TOKENS:
         raise NothingFound(_refusal(topic, ordered, found), searched=tuple(searched))
     draft, leading = _drafted(ordered, settings.max_tokens, language=language)
-    lede = tuple(claim for _, claim in draft.claims[:leading])
-    sections = _sections(draft.claims[leading:], ordered, language=language)
+    headline, body = _title(ordered[0]), draft.claims
+    if headline is None:
+        headline = body[0][1]
+        body, leading = (body[1:], max(leading - 1, 1)) if len(body) > 1 else (body, leading)
+    lede = tuple(claim for _, claim in body[:leading])
+    sections = _sections(body[leading:], ordered, language=language)
     notes = _notes(draft, ordered, max_tokens=settings.max_tokens)
-    return numbered(Article(topic, _headline(ordered[0]), lede, sections, (), language, notes=notes), ordered)
+    return numbered(Article(topic, headline, lede, sections, (), language, notes=notes), ordered)
 
 
 def _evidence(texts: Iterable[str]) -> int:
@@ -217,11 +221,11 @@ def _notes(draft: _Draft, briefs: Sequence[Brief], *, max_tokens: int) -> tuple[
     return tuple(notes)
 
 
-def _headline(brief: Brief) -> Claim:
+def _title(brief: Brief) -> Claim | None:
+    """The title of a source as a claim; None where there is none, or where it gives orders."""
     title = brief.document.title
     if not title.strip() or is_order(title):
-        sentence = brief.sentences[0]
-        return Claim("", _on_one_line(sentence.text), (_citation(brief, sentence),))
+        return None
     return Claim("", _on_one_line(title), (Citation(0, brief.document.id, 0, len(title), title, part="title"),))
 
 

@@ -253,8 +253,18 @@ def test_without_a_usable_title_the_first_sentence_is_the_headline_and_the_id_th
 
     assert article.headline.text == LONG[0]
     assert article.headline.citations[0].part == "text"
+    assert [claim.text for claim in article.claims].count(LONG[0]) == 1
+    assert article.lede
     assert article.sections[0].heading == "a"
     assert_sound(article, [source])
+
+
+def test_a_single_sentence_without_a_title_is_headline_and_lede() -> None:
+    only = f"{' and '.join(LONG).replace('.', '')}."
+
+    article = write("harbour", [brief("a", only, title="")])
+
+    assert [claim.text for claim in article.claims] == [only, only]
 
 
 def test_an_order_in_the_name_of_an_outlet_is_no_heading_and_lines_are_joined() -> None:
