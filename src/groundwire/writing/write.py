@@ -105,10 +105,11 @@ def write(
 ) -> Article:
     """Write an article whose every sentence is a quotation of a source, tied to document and offsets.
 
-    Headline: the title of the best source, or its first sentence where the title cannot be used, which the
-    body then does not repeat. Lede: the first sentence of the best source and of the next one in the same language. Body: one section a source, oldest first,
-    sources in another language, or in the other Chinese script, at the end. What several sources say in the same words
-    is said once and cites them all; what repeats it in nearly the same words is left out, and ``notes`` count it.
+    Headline: the title of the best source, or its first sentence where the title cannot be used, which the body then
+    does not repeat. Lede: the first sentence of the best source and of the next one in the same language. Body: one
+    section a source, oldest first, sources in another language, or in the other Chinese script, at the end. What
+    several sources say in the same words is said once and cites them all; what repeats it in nearly the same words is
+    left out, and ``notes`` count it.
 
     Args:
         topic: what the article is about.
