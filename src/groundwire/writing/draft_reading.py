@@ -25,7 +25,6 @@ from groundwire.writing.cited_sentences import (
     sentences_of_text,
     texts_of_json,
 )
-from groundwire.writing.draft_notes import notes_on_language
 from groundwire.writing.drafts import Draft
 from groundwire.writing.reasons import note
 from groundwire.writing.reference_titles import numbers_first, titles_behind
@@ -135,7 +134,7 @@ def _article(draft: Draft, parts: _Parts, *, model: str) -> Article:
         *_repeats(article),
         *_links(article, draft),
     )
-    return replace(article, notes=tuple(dict.fromkeys((*notes, *notes_on_language(article, draft.briefs)))))
+    return replace(article, notes=tuple(dict.fromkeys(notes)))
 
 
 def _claim(draft: Draft, sentence: CitedSentence) -> Claim:

@@ -22,7 +22,8 @@ def check_script(article: Article, documents: Mapping[str, Document]) -> tuple[S
 
     Characters of the other Chinese script and half-width marks between Chinese characters, also in quotations, and
     Latin words outside of quotations that are no name: one with a capital in the sources, all in capitals, a unit
-    behind a number, or a word that a Chinese source uses too.
+    behind a number, or a word that a Chinese source uses too. Headings of sections are looked at too; what is found
+    there names no claim.
 
     Args:
         article: its ``language`` says in which script it should be.
@@ -34,17 +35,21 @@ def check_script(article: Article, documents: Mapping[str, Document]) -> tuple[S
     chinese = " ".join(d.text + " " + d.title for d in documents.values() if detect_language(d.text)[:2] == "zh")
     known = frozenset(_names(" ".join(f"{d.text} {d.title} {d.source}" for d in documents.values())))
     known |= frozenset(word for match in _LATIN.finditer(chinese) for word in match.group().split())
-    found = []
-    for claim in article.claims:
-        other = "".join(dict.fromkeys(c for c in claim.text if _written(c) not in ("", language)))
-        if other:
-            found.append(StyleFinding("script", other, worded_rule("script", language, language), claim.id))
-        strays = _strays(outside_quotations(claim.text), known)
-        found += [StyleFinding("latin", item, worded_rule("latin", language), claim.id) for item in strays]
-        for match in _HALF_WIDTH.finditer(claim.text):
-            advice = worded_rule("half_width", language, _WIDE_MARKS[match.group()])
-            found.append(StyleFinding("half_width", match.group(), advice, claim.id))
-    return tuple(found)
+    texts = [(claim.text, claim.id) for claim in article.claims]
+    texts += [(section.heading, "") for section in article.sections]
+    return tuple(finding for text, place in texts for finding in _findings(text, place, language=language, known=known))
+
+
+def _findings(text: str, place: str, *, language: str, known: frozenset[str]) -> Iterator[StyleFinding]:
+    other = "".join(dict.fromkeys(c for c in text if _written(c) not in ("", language)))
+    if other:
+        yield StyleFinding("script", other, worded_rule("script", language, language), place)
+    for item in _strays(outside_quotations(text), known):
+        yield StyleFinding("latin", item, worded_rule("latin", language), place)
+    for match in _HALF_WIDTH.finditer(text):
+        yield StyleFinding(
+            "half_width", match.group(), worded_rule("half_width", language, _WIDE_MARKS[match.group()]), place
+        )
 
 
 @cache

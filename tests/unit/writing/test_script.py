@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.core.types import Article, Claim, Document
+from groundwire.core.types import Article, Claim, Document, Section
 from groundwire.writing.script import check_script
 
 SOURCES = {
@@ -46,6 +46,15 @@ def found(text: str, language: str = "zh-TW") -> list[tuple[str, str]]:
 )
 def test_what_drifts_from_traditional_chinese_is_found(text: str, items: list[tuple[str, str]]) -> None:
     assert found(text) == items
+
+
+def test_headings_are_looked_at_too() -> None:
+    section = Section("发现 flood", (Claim("c2", "鐘響了。"),))
+    article = Article("古鐘", Claim("c1", "古鐘歸還"), (), (section,), (), "zh-TW")
+
+    assert [(one.rule, one.item, one.claim_id) for one in check_script(article, {})] == [
+        ("script", "发现", ""), ("latin", "flood", ""),
+    ]  # fmt: skip
 
 
 def test_a_simplified_article_is_held_to_its_own_script() -> None:
