@@ -16,6 +16,7 @@ import click
 
 from groundwire.cli import life, show
 from groundwire.cli.answering import answer, run_
+from groundwire.cli.audit import audit
 from groundwire.cli.compare import compare
 from groundwire.cli.filters import filters, where_of
 from groundwire.cli.gate import gate
@@ -45,7 +46,7 @@ def main() -> None:
 
 for command in (models, doctor, remove, bench, tune, prompts, runs, write, verify, score, label):
     main.add_command(command)
-for command in (answer, run_, judge, compare, report, gate):
+for command in (answer, run_, judge, audit, compare, report, gate):
     main.add_command(command)
 for command in (life.status, life.compact, life.export, life.snapshot, life.rebuild):
     main.add_command(command)

@@ -41,8 +41,13 @@ def step(done: int, total: int | None, label: str, /) -> None:
 
 
 def as_json(value: object) -> None:
-    """Data: one JSON value on stdout; dataclasses become objects, dates ISO strings, numbers that are none null."""
-    click.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+    """Data: one JSON value on stdout, as ``json_of`` writes it."""
+    click.echo(json_of(value))
+
+
+def json_of(value: object) -> str:
+    """A value as JSON; dataclasses become objects, dates ISO strings, numbers that are none null."""
+    return json.dumps(_plain(value), ensure_ascii=False, indent=2)
 
 
 def lines(rows: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean, stdev
 from typing import Literal
 
@@ -31,6 +32,8 @@ MOVED = 2.0
 """Points by which a value may move without a word."""
 _FEW = 0.05
 _SHUFFLES = 1_000
+_MOVE = "contexts reversed: mean size of the move"
+_SPREAD = "spread of the means by the rubric's place in the reply"
 _SLOPE = "for twice the length, by filler on the topic"
 
 
@@ -44,7 +47,9 @@ class Figure:
         rubric: whose values; empty for all.
         value: points of 100, or a share of 1, with interval, n and what is unscored.
         unit: of it.
-        note: what else must be known to read it.
+        chance: what the same judge, or places dealt at random, give without that; None where nothing of the kind can
+            be said.
+        missed: refusals that were not seen as such.
     """
 
     probe: Probe
@@ -52,7 +57,14 @@ class Figure:
     rubric: str
     value: Interval
     unit: Literal["points", "share"]
-    note: str = ""
+    chance: float | None = None
+    missed: tuple[str, ...] = ()
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the interval, or the value where it has none, lies above chance; True where that is not known."""
+        low = self.value.mean if math.isnan(self.value.low) else self.value.low
+        return self.chance is None or low > self.chance
 
 
 class Values:
@@ -83,18 +95,20 @@ class Values:
 
 
 def figures(values: Values, items: Sequence[AuditItem], *, plan: AuditPlan) -> tuple[Figure, ...]:
-    """What the values say, probe by probe in the order of the plan, then rubric by rubric."""
+    """What the values say, probe by probe in the order of the plan, figure by figure, rubric by rubric."""
     readers: Mapping[Probe, Callable[[_Reader], list[Figure]]] = {
         "repeats": _of_repeats,
         "facts": _of_facts,
         "contexts": _of_contexts,
         "length": _of_length,
-        "orders": _of_orders,
+        "injection": _of_injection,
         "refusals": _of_refusals,
         "places": _of_places,
     }
     reader = _Reader(values, tuple(items), plan)
-    return tuple(figure for probe in plan.probes for figure in readers[probe](reader))
+    found = [figure for probe in plan.probes for figure in readers[probe](reader)]
+    order = {key: place for place, key in enumerate(dict.fromkeys((one.probe, one.what) for one in found))}
+    return tuple(sorted(found, key=lambda one: order[one.probe, one.what]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +125,14 @@ class _Reader:
         plan = self.plan
         return bootstrap_interval(found, level=plan.level, resamples=plan.resamples, seed=plan.seed)
 
-    def share(self, yes: int, n: int, *, unscored: int = 0) -> Interval:
+    def share(self, yes: float, n: int, *, unscored: int = 0) -> Interval:
         return share(yes, n, unscored=unscored, level=self.plan.level, seed=self.plan.seed)
 
 
-def share(yes: int, n: int, *, unscored: int = 0, level: float = 0.95, seed: int = 0) -> Interval:
+def share(yes: float, n: int, *, unscored: int = 0, level: float = 0.95, seed: int = 0) -> Interval:
     """A share with Wilson's interval, which says something also where all or none are yes; nan without values.
+
+    ``yes`` may count halves (ties); the interval is then on the wide side.
 
     Source: Wilson 1927.
     """
@@ -135,12 +151,13 @@ def _of_repeats(reader: _Reader) -> list[Figure]:
         runs = reader.values.runs(rubric)
         by_item = [[value for value in item if value is not None] for item in zip(*runs, strict=True)]
         apart = [stdev(item) if len(item) > 1 else None for item in by_item]
-        turns = [flips([[run[place]] for run in runs], at_least=BAR).rate for place in range(len(by_item))]
-        rates = [None if math.isnan(rate) else rate for rate in turns]
+        turns = flips(runs, at_least=BAR)
+        yes = turns.rate * turns.items if turns.items else 0.0
         found += [
             Figure("repeats", f"deviation between {len(runs)} tries", rubric, reader.mean(apart), "points"),
-            Figure("repeats", f"two tries on different sides of {BAR:g}", rubric, reader.mean(rates), "share"),
-        ]
+            Figure("repeats", f"two tries on different sides of {BAR:g}", rubric,
+                   reader.share(yes, turns.items, unscored=turns.left_out), "share"),
+        ]  # fmt: skip
     return found
 
 
@@ -149,24 +166,35 @@ def _of_facts(reader: _Reader) -> list[Figure]:
     found = []
     for rubric in (one.name for one in reader.plan.rubrics if set(one.needs) & {"contexts", "reference"}):
         gaps = reader.values.less("plain", "wrong", rubric=rubric)
-        told = [None if gap is None else float(gap > 0) + 0.5 * (gap == 0) for gap in gaps]
+        told = [float(gap > 0) + 0.5 * (gap == 0) for gap in gaps if gap is not None]
+        value = reader.share(math.fsum(told), len(told), unscored=len(gaps) - len(told))
         found += [
-            Figure("facts", "right answer above the wrong one (ties half)", rubric, reader.mean(told), "share"),
+            Figure("facts", "right answer above the wrong one (ties half)", rubric, value, "share"),
             Figure("facts", "right answer less the wrong one", rubric, reader.mean(gaps), "points"),
         ]
     return found
 
 
 def _of_contexts(reader: _Reader) -> list[Figure]:
+    """The size of the move beside that between two tries of the same, where there were some."""
     found = []
     for rubric in reader.rubrics:
         moves = reader.values.less("reversed", "plain", rubric=rubric)
         sizes = [None if move is None else abs(move) for move in moves]
         found += [
             Figure("contexts", "contexts reversed: mean move", rubric, reader.mean(moves), "points"),
-            Figure("contexts", "contexts reversed: mean size of the move", rubric, reader.mean(sizes), "points"),
+            Figure("contexts", _MOVE, rubric, reader.mean(sizes), "points", _between_tries(reader, rubric)),
         ]
     return found
+
+
+def _between_tries(reader: _Reader, rubric: str) -> float | None:
+    gaps = [
+        abs(one - other)
+        for item in zip(*reader.values.runs(rubric), strict=True)
+        for one, other in combinations([value for value in item if value is not None], 2)
+    ]
+    return fmean(gaps) if gaps else None
 
 
 def _of_length(reader: _Reader) -> list[Figure]:
@@ -197,66 +225,68 @@ def _slope(long: Sequence[float], values: Sequence[float | None]) -> float | Non
     return math.fsum((one - middle) * (value - mean) for one, value in zip(long, known, strict=True)) / spread
 
 
-def _of_orders(reader: _Reader) -> list[Figure]:
+def _of_injection(reader: _Reader) -> list[Figure]:
+    """Only in what the items have: those without contexts took no order there."""
     found = []
     for where in ("answer", "contexts"):
         for rubric in reader.rubrics:
             gains = reader.values.less(f"order in {where}", f"note in {where}", rubric=rubric)
             known = [gain for gain in gains if gain is not None]
-            raised = sum(gain >= RAISED for gain in known)
-            unscored = len(gains) - len(known)
-            found += [
-                Figure("orders", f"order in the {where} less a note there", rubric, reader.mean(gains), "points"),
-                Figure("orders", f"raised by {RAISED:g} or more by an order in the {where}", rubric,
-                       reader.share(raised, len(known), unscored=unscored), "share"),
-            ]  # fmt: skip
+            raised = reader.share(sum(gain >= RAISED for gain in known), len(known), unscored=len(gains) - len(known))
+            by = f"an order in the {where}"
+            found += (
+                [
+                    Figure("injection", f"{by} less a note there", rubric, reader.mean(gains), "points"),
+                    Figure("injection", f"raised by {RAISED:g} or more by {by}", rubric, raised, "share"),
+                ]
+                if gains
+                else []
+            )
     return found
 
 
 def _of_refusals(reader: _Reader) -> list[Figure]:
-    """A refusal is one under all rubrics, or it was not seen as one."""
+    """A refusal is one under all rubrics, or it was not seen as one; an answer has a value under one rubric or more."""
     found = []
     for variant, what in (("refusal", "there is an answer"), ("right refusal", "there is none")):
-        rows: dict[str, list[Judgement]] = {}
-        for row in reader.values.rows:
-            if row.system == variant:
-                rows.setdefault(row.item_id, []).append(row)
-        kept = sum(all(row.outcome == "abstained" for row in of_item) for of_item in rows.values())
-        missed = [item for item, of_item in rows.items() if any(row.outcome != "abstained" for row in of_item)]
-        note = f"not known as refusals: {', '.join(missed)}" if missed else ""
-        found.append(
-            Figure("refusals", f"refusals seen as such where {what}", "", reader.share(kept, len(rows)), "share", note)
-        )
-    partly: dict[str, bool] = {}
-    for row in reader.values.rows:
-        if row.system == "partly":
-            partly[row.item_id] = partly.get(row.item_id, True) and row.outcome != "abstained"
-    judged = reader.share(sum(partly.values()), len(partly))
-    return [*found, Figure("refusals", "answers behind a reservation that are judged", "", judged, "share")]
+        by_item = _by_item(reader.values.rows, variant)
+        missed = tuple(item for item, rows in by_item.items() if any(row.outcome != "abstained" for row in rows))
+        if by_item:
+            seen = reader.share(len(by_item) - len(missed), len(by_item))
+            found.append(Figure("refusals", f"refusals seen as such where {what}", "", seen, "share", missed=missed))
+    behind = _by_item(reader.values.rows, "partly").values()
+    asked = [rows for rows in behind if any(row.outcome != "unreadable" for row in rows)]
+    judged = sum(any(row.value is not None for row in rows) for rows in asked)
+    value = reader.share(judged, len(asked), unscored=len(behind) - len(asked))
+    return [*found, Figure("refusals", "answers behind a reservation that are judged", "", value, "share")]
+
+
+def _by_item(rows: Sequence[Judgement], variant: str) -> dict[str, list[Judgement]]:
+    found: dict[str, list[Judgement]] = {}
+    for row in rows:
+        if row.system == variant:
+            found.setdefault(row.item_id, []).append(row)
+    return found
 
 
 def _of_places(reader: _Reader) -> list[Figure]:
     """Largest mean by place in the reply less the smallest, beside what drawn orders give by chance."""
+    plan = reader.plan
     rows = [row for run in reader.values.tries for row in run]
     found = []
     for one in places(rows):
+        mine = [row for row in rows if row.rubric == one.rubric]
         pairs = [
             (int(dict(row.parts)[f"place_{name.removeprefix('reading_')}"]), value)
-            for row in rows
-            if row.rubric == one.rubric
+            for row in mine
             for name, value in row.parts
             if name.startswith("reading_")
         ]
-        if len(one.means) < 2:
-            continue
-        chance = _spread_by_chance(pairs, seed=reader.plan.seed)
-        unscored = sum(row.rubric == one.rubric for row in rows) - len(pairs)
-        plan = reader.plan
-        value = Interval(one.spread, math.nan, math.nan, n=len(pairs), unscored=unscored, level=plan.level,
-                         seed=plan.seed)  # fmt: skip
-        apart = "more than" if one.spread > chance else "within"
-        note = f"{apart} chance, which stays below {chance:.1f} in 95% of draws"
-        found.append(Figure("places", "spread by the rubric's place in the reply", one.rubric, value, "points", note))
+        if len(one.means) > 1:
+            value = Interval(one.spread, math.nan, math.nan, n=len(pairs), unscored=len(mine) - len(pairs),
+                             level=plan.level, seed=plan.seed)  # fmt: skip
+            chance = _spread_by_chance(pairs, seed=plan.seed)
+            found.append(Figure("places", _SPREAD, one.rubric, value, "points", chance))
     return found
 
 
@@ -285,21 +315,22 @@ def _warning(figure: Figure) -> str:
     if math.isnan(value.mean):
         return f"{of or figure.probe}: nothing could be read ({figure.what})"
     said = f"{value.mean:.1f}" if figure.unit == "points" else f"{value.mean:.0%}"
+    more, chance = figure.beyond_chance, f"{figure.chance or 0:.1f}"
     words = {
         ("repeats", "points"): (value.mean > MOVED, f"tries differ by {said} points; smaller differences are noise"),
         ("repeats", "share"): (value.mean > _FEW, f"{said} of pairs of tries fall on different sides of {BAR:g}"),
         ("facts", "share"): (not value.low > 0.5, f"does not tell right answers from wrong ones ({said})"),
         ("contexts", "points"): (
-            figure.what.endswith("size of the move") and value.mean > MOVED,
+            figure.what == _MOVE and value.mean > MOVED and more,
             f"the order of the contexts moves values by {said} points",
         ),
         ("length", "points"): (_length_matters(figure), f"twice the length gives {value.mean:+.1f} points"),
-        ("orders", "points"): (value.low > 0 and value.mean > MOVED, f"{figure.what}: {value.mean:+.1f} points"),
-        ("refusals", "share"): (
-            value.mean < 1,
-            f"only {said} of the {figure.what}{figure.note and '; ' + figure.note}",
+        ("injection", "points"): (value.low > 0 and value.mean > MOVED, f"{figure.what}: {value.mean:+.1f} points"),
+        ("refusals", "share"): (value.mean < 1, f"only {said} of the {figure.what}"),
+        ("places", "points"): (
+            more,
+            f"the rubric's place in the reply moves its mean by {said} points, chance by up to {chance}",
         ),
-        ("places", "points"): (figure.note.startswith("more"), f"{figure.what}: {said} points, {figure.note}"),
     }
     true, warning = words.get((figure.probe, figure.unit), (False, ""))
     return f"{of or figure.probe}: {warning}" if true else ""

@@ -23,7 +23,7 @@ from groundwire.core.types import Item, Judgement, Outcome
 from groundwire.evaluation import measures
 from groundwire.evaluation.rubrics import CCRS, CHOSEN, Need, Parts, Rubric, match_parts, score
 
-VERSION = 2
+VERSION = 3
 """Goes up when a formula changes, so that old and new values are never compared."""
 
 _BLOCK = 64

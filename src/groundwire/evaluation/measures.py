@@ -16,6 +16,7 @@ from typing import Literal
 
 from groundwire.core.numerals import flatten
 from groundwire.core.sentences import split_sentences
+from groundwire.evaluation.refusals import REFUSES
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
@@ -204,55 +205,6 @@ def _squeezed(text: str) -> str:
     return " ".join(_PUNCTUATION.sub(" ", unicodedata.normalize("NFKC", text).lower()).split())
 
 
-# A refusal is a clause whose subject is the evidence, the question, "it", or whoever answers, or which has none: "the
-# minister cannot answer" is news. Chinese is compared in simplified characters. One pattern a line; capitals: below.
-_REFUSALS = r"""
-\bSOURCE\b[^,;]{0,40}\b(?:NOT|fails? to) (?:\w+ )?SAID
-\bSOURCE\b[^,;]{0,40} (?:NOT|not) (?:\w+ )?(?:available|enough|sufficient)\b(?! (?:to (?!answer|say|tell)|un\w+|online))
-\bSOURCE\b[^,;]{0,20} (?:(?:is|are|was|were) silent|(?:SAID|makes?|ha[sd]|have) (?:nothing|NONETOLD)\b)
-NOT (?:\w+ )?(?:SAID|clear) (?:in|by|from) (?:the|this|these|any|either)(?: \w+)? SOURCE\b
-^(?:none|neither) of [^,]{0,30}\bSOURCE\b[^,]{0,30}\bSAID|^no SOURCE SAID
-^nothing (?:\w+ ){0,3}(?:is|was|in) [^,]{0,30}\bSAID|^nothing (?:was |is )?(?:relevant )?KNOWNHERE
-LEAD(?:i|we) (?:(?:do|did) not (?:have|know|find|see)|UNABLE KNOWN|am (?:not |un)(?:sure|certain|aware)HERE)
-LEAD(?:(?:the |this |that |your |an? )?(?:questions?|answer|it|this|that|which) )?UNABLE (?:be )?KNOWN
-LEAD(?:it|this|the answer) (?:NOT (?:\w+ )?(?:SAID|known|clear|available)|(?:is|remains) un(?:known|clear))HERE
-LEAD(?:there (?:is|was|are|were) NONETOLD\b|NONETOLDHERE)|^(?:i have )?no (?:idea|clue)\b
-^NONETOLD (?:is |was |are |were )?(?:available|found|given|provided|retrieved|returned|located|to \w+)\b
-^(?:n/?a\b|none given|no answer|unanswerable|unknownHERE|un(?:clear|specified|stated) (?:in|from|by)\b)[^,;]{0,40}$
-^not (?:\w+ )?(?:SAID(?<!ly)|available|known|clear|sure|certain|enough)\b[^,;]{0,40}$
-CITED[^,。;]{0,12}(?:没有?|未|无)[^,。;]{0,8}(?:提|说|记载|包含|指出|涉及|显示|回答|相关|交代|答案|[写列])
-BEFORE(?:未|没有?|无)(?:曾|有|被|明确|具体|直接|任何|进一步)*(?:提[及到供]|说明|记载|交代|指出|涉及|列出|写明|显示)(?!此)
-BEFORE(?:无法|不能|难以|无从)[^,。;]{0,10}(?:回答|作答|确[定认]|得知|判断|提供|找到|知道|知悉|帮|查)
-BEFORE(?:不知道?|不太?清楚|不确定|不得而知|不详|未知|不明|无解|没有答案|无答案|无可奉告)\W*(?:$|[,;])
-CITED[^,。;]{0,6}(?:不足|不够|有限(?!公司)|缺乏|[过太]少)|^缺[乏少](?:足够|相关)?的?CITED
-(?:查无|找不到|查不到|(?:没有|无|未|没)(?:找到|查到|足够|任何|相关)+的?)[^,。;]{0,6}(?:CITED|答案|记录|纪录)
-"""
-_REFUSAL_WORDS = {
-    "BEFORE": r"(?:^|[,:;])(?:我们?|您?的?(?:这个|[这该此本])?(?:问题|题目?)|答案|对?[这此]|CITED|所?提供的?|给定的?"
-    r"|现有的?|[目暂]前?时?|因此|所以|[故并也仍尚均皆都里中内上很]|抱歉|对不起|[从由依按据以在根]据?[^,]{0,20}|[这哪一各]?[篇份些个])*",
-    "CITED": "(?:资料|文[章中本件献]|上下文|档案|来源|报[道导]|内容|[原本全]文|段落|材料|信息|资讯|证据|数据库?)",
-    "UNABLE": "(?:can ?not|could not|(?:am |is |are |was |were )?(?:unable to|not able to|(?:not |im)possible to))",
-    "LEAD": r"^(?:(?!.*\b(?:said|says|told|asked)\b).{0,160}[,:;] ?|i am sorry )?(?:(?:and|but|so|thus|that) )*",
-    "HERE": r"(?=\W*$| (?:in|by|from|within|here|anywhere|at all|on|about|whether|if|wh\w+|how)\b)",
-    "NONE": r"(?:no|not (?:enough|any)|in(?:sufficient|adequate)|lack of) (?:\w+ ){0,2}",
-    "NOT": "(?:do|does|did|is|are|was|were|has|have|had)(?: not| nowhere)",
-    "TOLD": "(?:answers?|articles?|context|data|details?|documents?|information|mention|passages?|results|sources?)",
-    "KNOWN": r"(?:address|answer|assist|comment|confirm|determin|establish|find|found|give|help|identif|know|locat"
-    r"|provid|say|tell|verif)\w*",
-    "SAID": r"(?:address|answer|clarif|contain|cover|deal|describ|detail|disclos|discuss|explain|explicit|found|giv"
-    r"|hold|includ|indicat|listed|mention|offer|provid|record|report|reveal|said|say|show|specif|stat|suppl|tell|told)\w*",
-    "SOURCE": "(?:archive|articles?|contexts?|coverage|data|documents?|evidence|excerpts?|information|materials?"
-    "|passages?|references?|reports?|results|snippets?|sources?|stor(?:y|ies)|texts?)",
-}
-
-
-def _one_pattern(lines: str) -> re.Pattern[str]:
-    for name, words in _REFUSAL_WORDS.items():
-        lines = lines.replace(name, words)
-    return re.compile("|".join(lines.split("\n")[1:-1]))
-
-
-_REFUSES = _one_pattern(_REFUSALS)
 _NO_ANSWER = re.compile(r"(?:null|none|nil|nan|n/?a|无|没有答案|unknown|<.{0,12}>)?[\W_]*")
 _QUOTED_WHOLE = re.compile(r"\s*[\"“「『](?P<inner>[^\"“”「」『』]*)[\"”」』][.。]?\s*")
 _COURTESY = re.compile(
@@ -285,7 +237,7 @@ def is_refusal(text: str) -> bool:
         if _CONCEDES.search(sentence):
             return False
         for clause in (clause.strip(" ,;") for clause in _BUT.split(sentence)):
-            if _REFUSES.search(clause):
+            if REFUSES.search(clause):
                 refused = True
             elif clause and not _COURTESY.search(clause):
                 return False
@@ -311,7 +263,7 @@ _NO = re.compile(r"^(?:no\b|不是|否|沒有|没有|不對|不对)")
 
 def evading_share(sentences: Sequence[str]) -> float:
     """Share of the sentences that say they cannot answer; 0 where there is none."""
-    refusing = sum(bool(_REFUSES.search(_refusable(sentence))) for sentence in sentences)
+    refusing = sum(bool(REFUSES.search(_refusable(sentence))) for sentence in sentences)
     return refusing / len(sentences) if sentences else 0.0
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as dataclass_fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
@@ -15,14 +17,14 @@ from groundwire.core.errors import UsageError
 from groundwire.core.language import LanguageModel
 from groundwire.core.ports import Progress
 from groundwire.core.types import Item, Judgement
-from groundwire.evaluation.audit import AuditItem, AuditPlan, Judge, audit_items, plain, variants
+from groundwire.evaluation.audit import AuditItem, AuditPlan, Judge, Probe, audit_items, left_out, plain, variants
 from groundwire.evaluation.audit_figures import Figure, Values, beware, figures
 from groundwire.evaluation.items import read_items
 from groundwire.evaluation.judge import BuiltinJudge
-from groundwire.evaluation.model_judge import JudgeSettings, correctness
+from groundwire.evaluation.model_judge import JudgeSettings, ModelJudge, calls, correctness, model_judge
 from groundwire.evaluation.people import JudgeAgreement, judge_agreement
 from groundwire.evaluation.rubrics import ANSWER_CORRECTNESS, Rubric
-from groundwire.evaluation.sheets import Label
+from groundwire.evaluation.sheets import PREFERENCE, Label
 from groundwire.flow.judging import JudgePlan, judge_rubrics
 from groundwire.flow.runs import Recording
 
@@ -31,23 +33,41 @@ SAMPLE = "audit.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What judging came to: calls that were made, and of those tokens and seconds. 0 calls: nobody was asked.
+    """What judging comes to where each answer is judged alone, whoever paid for the replies.
 
-    A reply that the ledger had is no call.
+    Attributes:
+        answers: that took the judge something; a model is not asked about a refusal that is known as one.
+        requests: about all of them, those that asked once more included.
+        input_tokens: of these requests.
+        output_tokens: of their replies.
+        seconds: of the calls when they were made; of the built-in judge its own.
     """
 
-    calls: int = 0
+    answers: int = 0
+    requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
 
+    @property
+    def per_answer(self) -> Mapping[str, float]:
+        """Requests, tokens and seconds of one answer; nan where there was none."""
+        counted = {name: value for name, value in asdict(self).items() if name != "answers"}
+        return {name: value / self.answers if self.answers else math.nan for name, value in counted.items()}
+
 
 class AuditedJudge(Judge, Protocol):
-    """A judge that says what it is, what it had to give up, and what it has spent."""
+    """A judge that says what it is, what it cannot be asked, what it had to give up, and what it has spent."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What must stand beside its values."""
+
+    def fingerprint(self, rubrics: Sequence[Rubric]) -> str:
+        """Of its values under these rubrics, as it gives them to one try."""
+
+    def cannot(self) -> Mapping[Probe, str]:
+        """Probes that would show nothing of it, with the reason."""
 
     def spent(self) -> Spent:
         """Everything since it was made."""
@@ -62,7 +82,15 @@ class BuiltIn:
     def __init__(self, judge: BuiltinJudge) -> None:
         """Audit this one."""
         self._judge = judge
-        self._seconds = 0.0
+        self._seconds, self._answers = 0.0, 0
+
+    def fingerprint(self, rubrics: Sequence[Rubric]) -> str:  # noqa: ARG002  the same for all
+        """That of the judge."""
+        return self._judge.fingerprint
+
+    def cannot(self) -> Mapping[Probe, str]:
+        """It writes no reply."""
+        return {"places": "this judge gives its values in no order"}
 
     def judge(
         self, items: Sequence[Item], *, rubrics: Sequence[Rubric], tries: int = 1
@@ -71,11 +99,12 @@ class BuiltIn:
         before = time.perf_counter()
         found = tuple(self._judge.judge(items, rubrics=rubrics) for _ in range(tries))
         self._seconds += time.perf_counter() - before
+        self._answers += len(items) * tries
         return found
 
     def spent(self) -> Spent:
-        """No calls; the seconds that it took."""
-        return Spent(seconds=self._seconds)
+        """No requests; the seconds that it took."""
+        return Spent(self._answers, seconds=self._seconds)
 
 
 class ByModel:
@@ -92,7 +121,32 @@ class ByModel:
         """Audit a model that judges in this way, in a run."""
         self.name = model.id
         self.notes: tuple[str, ...] = ()
-        self._model, self._recording, self._settings, self._progress = model, recording, settings, progress
+        self._settings = replace(settings, repeats=1)
+        self._model, self._recording, self._progress = model, recording, progress
+        self._asked: list[list[str]] = []
+
+    def fingerprint(self, rubrics: Sequence[Rubric]) -> str:
+        """That of ``judge --model`` with these settings: what is found out is true of such values.
+
+        Raises:
+            ModelError: the model cannot be asked what it can do.
+        """
+        return self._judge(self._settings, rubrics).fingerprint
+
+    def _judge(self, settings: JudgeSettings, rubrics: Sequence[Rubric]) -> ModelJudge:
+        able = self._recording.capabilities(self._model)
+        return model_judge(self._model.id, capabilities=able, settings=settings, rubrics=rubrics)
+
+    def cannot(self) -> Mapping[Probe, str]:
+        """What the mode, the order or the temperature leaves no room for."""
+        how = self._settings
+        drawn = how.mode == "shared" and how.shuffled
+        reasons: dict[Probe, str] = {}
+        if not drawn:
+            reasons["places"] = "the rubrics are asked for one by one, or in one order"
+        if not drawn and how.heat == 0:
+            reasons["repeats"] = "at temperature 0 and in one order every try is the same request"
+        return reasons
 
     def judge(
         self, items: Sequence[Item], *, rubrics: Sequence[Rubric], tries: int = 1
@@ -103,8 +157,7 @@ class ByModel:
             UsageError: several tries would all be the same reply.
             ModelError, BudgetReached, CannotDo: as ``traffic.ask``.
         """
-        heat = self._settings.heat
-        settings = replace(self._settings, repeats=tries, temperature=heat)
+        settings = replace(self._settings, repeats=tries, temperature=self._settings.heat)
         rows, notes = judge_rubrics(
             items,
             model=self._model,
@@ -113,6 +166,7 @@ class ByModel:
             progress=self._progress,
         )
         self.notes = tuple(dict.fromkeys((*self.notes, *filter(None, notes))))
+        self._count(items, self._judge(settings, rubrics))
         known = {(item.system, item.id): item for item in items}
         wanted = {rubric.name for rubric in rubrics}
         kept = [row for row in rows if row.rubric in wanted]
@@ -121,10 +175,29 @@ class ByModel:
             for number in range(1, tries + 1)
         )
 
+    def _count(self, items: Sequence[Item], judge: ModelJudge) -> None:
+        """Keep which requests each answer took, a try each."""
+        for item in items:
+            by_try: dict[int, list[str]] = {}
+            for call in calls(judge, item):
+                by_try.setdefault(call.repeat, []).append(call.request.key(self._model.id))
+            self._asked += by_try.values()
+
     def spent(self) -> Spent:
-        """What the run's calls came to, those that failed included."""
-        bill = self._recording.ledger.bill(self._recording.run)
-        return Spent(bill.answered + bill.failed, bill.input_tokens, bill.output_tokens, bill.seconds)
+        """What the answers take: a request that two of them share counts for both, one about an unread reply once."""
+        ledger, run = self._recording.ledger, self._recording.run
+        first = [key for keys in self._asked for key in keys]
+        known = set(first)
+        every = first + [use.key for use in ledger.uses(run) if use.key not in known]
+        replies = ledger.replies(set(every), used_by=run)
+        held = [replies[key] for key in every if key in replies]
+        return Spent(
+            answers=len(self._asked),
+            requests=len(every),
+            input_tokens=sum(one.reply.usage.input_tokens for one in held),
+            output_tokens=sum(one.reply.usage.output_tokens for one in held),
+            seconds=math.fsum(one.seconds for one in held),
+        )
 
 
 def _try(row: Judgement, item: Item, *, number: int, mode: str) -> Judgement:
@@ -146,16 +219,16 @@ class Audit:
     """What was found out about a judge.
 
     Attributes:
-        judge: its name, and the fingerprint of its values.
-        fingerprint: see there.
+        judge: its name.
+        fingerprint: of its values; see there.
         source: where the items are from.
         items: how many.
         answers: that were judged, every variant and try counted.
-        figures: probe by probe, then rubric by rubric.
+        figures: probe by probe, figure by figure, rubric by rubric.
         people: agreement with people, where labels were given.
-        spent: calls, tokens and seconds of all answers together.
+        spent: what they came to; ``spent.per_answer`` is for one.
         beware: what to be careful with, in words.
-        notes: of the judge, and of items that were left out.
+        notes: probes that were left out, and what else must be known of judge and items.
         plan: what was measured, with the seed.
     """
 
@@ -172,17 +245,13 @@ class Audit:
     plan: AuditPlan
 
     def facts(self) -> dict[str, object]:
-        """Everything as plain values, for JSON."""
+        """Everything as plain values, for JSON; nan where nothing could be measured."""
         plan = self.plan
         how = {"probes": plan.probes, "repeats": plan.repeats, "rubrics": [rubric.name for rubric in plan.rubrics],
                "level": plan.level, "resamples": plan.resamples, "seed": plan.seed}  # fmt: skip
-        fields = asdict(self)
-        return fields | {"plan": how, "per_answer": self.per_answer}
-
-    @property
-    def per_answer(self) -> Mapping[str, float]:
-        """Calls, tokens and seconds an answer, all answers counted that were judged."""
-        return {name: value / self.answers for name, value in asdict(self.spent).items()}
+        fields = {field.name: getattr(self, field.name) for field in dataclass_fields(self)}
+        many = {name: [asdict(one) for one in fields[name]] for name in ("figures", "people")}
+        return fields | many | {"spent": asdict(self.spent), "per_answer": self.spent.per_answer, "plan": how}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +275,7 @@ def sample_items() -> AuditSource:
 
 
 def items_of(path: Path, *, mapping: Mapping[str, str] | None = None) -> AuditSource:
-    """Items of a file, as ``judge`` reads them.
+    """Items of a file, as ``judge`` reads them; their answers are taken for right.
 
     Raises:
         UsageError: fewer than 2 can be audited.
@@ -217,8 +286,10 @@ def items_of(path: Path, *, mapping: Mapping[str, str] | None = None) -> AuditSo
     items = audit_items(reading.items)
     left = len(reading.items) - len(items)
     if left:
-        notes.append(f"{left} items without an answer, or with a refusal, were left out")
-    notes.append("wrong answers are those of other items, and filler repeats the question")
+        notes.append(f"{left} items were left out: no answer, a refusal, or a further answer to the same question")
+    notes.append(
+        "the answers are taken for right, wrong ones are those to other questions, filler repeats the question"
+    )
     return AuditSource(path.name, items, reading.items, tuple(notes))
 
 
@@ -241,52 +312,78 @@ def audit(
 ) -> Audit:
     """Have a judge judge variants of answers, and read off how far it can be trusted.
 
+    Probes that this judge, these items or these rubrics cannot be asked for are left out; ``notes`` say so.
+
     Args:
         judge: ``BuiltIn`` or ``ByModel``.
         source: 2 items or more.
         plan: what is measured.
-        labels: of people on ``source.labelled``; agreement with them is measured too.
+        labels: of people on ``source.labelled``, or preferences; agreement with them is measured too.
 
     Raises:
-        UsageError: labels were given for items that are not there, or share no rubric with the plan.
+        UsageError: no probe is left, or labels were given for items that are not there, or for other rubrics.
         ModelError, BudgetReached, CannotDo: as ``traffic.ask``.
     """
-    how = plan or AuditPlan()
+    asked, without = _possible(judge, source, plan or AuditPlan())
+    labelled = _labelled(source, labels, plan=asked) if labels else _Labelled((), ())
     right = plain(source.items)
-    tries = judge.judge(right, rubrics=how.rubrics, tries=how.repeats if "repeats" in how.probes else 1)
-    changed = variants(source.items, plan=how)
-    (rows,) = judge.judge(changed, rubrics=how.rubrics) if changed else ((),)
-    people, labelled = _beside_people(judge, source, labels=labels, plan=how) if labels else ((), 0)
-    found = figures(Values(rows, tries), source.items, plan=how)
+    several = {"repeats", "places"} & set(asked.probes)
+    tries = judge.judge(right, rubrics=asked.rubrics, tries=asked.repeats if several else 1)
+    changed = variants(source.items, plan=asked)
+    (rows,) = judge.judge(changed, rubrics=asked.rubrics) if changed else ((),)
+    people: tuple[JudgeAgreement, ...] = ()
+    if labels:
+        (judged,) = judge.judge(labelled.items, rubrics=labelled.rubrics)
+        beside = judge_agreement(labels, judged, level=asked.level, seed=asked.seed)
+        people = tuple(replace(one, powered=()) for one in beside)
+    found = figures(Values(rows, tries), source.items, plan=asked)
     return Audit(
         judge=judge.name,
-        fingerprint=tries[0][0].judge,
+        fingerprint=judge.fingerprint(asked.rubrics),
         source=source.name,
         items=len(source.items),
-        answers=len(right) * len(tries) + len(changed) + labelled,
+        answers=len(right) * len(tries) + len(changed) + len(labelled.items),
         figures=found,
         people=people,
         spent=judge.spent(),
         beware=beware(found),
-        notes=(*source.notes, *judge.notes),
-        plan=how,
+        notes=(*without, *source.notes, *judge.notes),
+        plan=asked,
     )
 
 
-def _beside_people(
-    judge: Judge, source: AuditSource, *, labels: Sequence[Label], plan: AuditPlan
-) -> tuple[tuple[JudgeAgreement, ...], int]:
-    """Agreement under the rubrics that people labelled by, and how many answers were judged for it."""
-    rubrics = [rubric for rubric in plan.rubrics if any(label.rubric == rubric.name for label in labels)]
+def _possible(judge: AuditedJudge, source: AuditSource, plan: AuditPlan, /) -> tuple[AuditPlan, tuple[str, ...]]:
+    """The plan without what cannot be asked for, and what is left out in words."""
+    reasons = {**left_out(source.items, plan=plan), **judge.cannot()}
+    without = tuple(f"{probe}: left out, {reasons[probe]}" for probe in plan.probes if probe in reasons)
+    probes = tuple(probe for probe in plan.probes if probe not in reasons)
+    if not probes:
+        raise UsageError(f"no probe is left. {'; '.join(without)}")
+    return replace(plan, probes=probes), without
+
+
+@dataclass(frozen=True, slots=True)
+class _Labelled:
+    """What people labelled, and the rubrics that a judge is held against."""
+
+    items: tuple[Item, ...]
+    rubrics: tuple[Rubric, ...]
+
+
+def _labelled(source: AuditSource, labels: Sequence[Label], *, plan: AuditPlan) -> _Labelled:
+    """Found before anything is paid for; a preference is held against the differences under every rubric."""
+    named = {label.rubric for label in labels}
+    rubrics = tuple(rubric for rubric in plan.rubrics if rubric.name in named or PREFERENCE in named)
+    if not rubrics:
+        ours = ", ".join(rubric.name for rubric in plan.rubrics)
+        raise UsageError(f"the labels are of {', '.join(sorted(named))}, and the audit of {ours}")
     wanted = {(label.item_id, system) for label in labels for system in label.systems}
-    items = [item for item in source.labelled if (item.id, item.system) in wanted]
-    absent = wanted - {(item.id, item.system) for item in items}
-    if absent or not rubrics:
-        what = (
-            f"{len(absent)} labelled texts are not among the items, as {min(absent)}" if absent else "no rubric of the"
-        )
+    items = tuple(item for item in source.labelled if (item.id, item.system) in wanted)
+    absent = sorted(wanted - {(item.id, item.system) for item in items})
+    if absent:
+        item, system = absent[0]
         raise UsageError(
-            what if absent else f"{what} labels is one of {', '.join(rubric.name for rubric in plan.rubrics)}"
+            f"{len(absent)} of {len(wanted)} labelled texts are not among the items, such as that of system '{system}'"
+            f" for item '{item}'. Give the items that the sheet was made of"
         )
-    (rows,) = judge.judge(items, rubrics=rubrics)
-    return judge_agreement(labels, rows, level=plan.level, seed=plan.seed), len(items)
+    return _Labelled(items, rubrics)

@@ -306,8 +306,8 @@ def test_the_fingerprint_changes_with_embedder_and_parameters(monkeypatch: pytes
     monkeypatch.setattr(judging, "CHOSEN", replace(CHOSEN, match_share=0.6))
     changed = BuiltinJudge().fingerprint
 
-    assert lexical.startswith("builtin/2/lexical/")
-    assert bag.startswith("builtin/2/bag/")
+    assert lexical.startswith("builtin/3/lexical/")
+    assert bag.startswith("builtin/3/bag/")
     assert len({lexical, bag, changed}) == 3
     assert judged(DAM, "question_relevance").judge == changed
 
