@@ -78,13 +78,16 @@ class Gate:
             UsageError: values were given in the place of files, or as ``gate.gate_files``.
         """
         __tracebackhide__ = True
-        from groundwire.core.errors import UsageError
+        from groundwire.core.errors import GroundwireError, UsageError
         from groundwire.flow.gate import GateFiles, gate_files
 
         mine, theirs = (_files(given) for given in (_first(new, self.new), _first(old, self.old)))
         if not mine or theirs is None:
             raise UsageError("several conditions take result files; give new='new.jsonl', and old where they compare")
-        found = gate_files(conditions, files=GateFiles(mine, theirs), settings=_settings(), options=self.options)
+        try:
+            found = gate_files(conditions, files=GateFiles(mine, theirs), settings=_settings(), options=self.options)
+        except GroundwireError as error:
+            raise error.with_traceback(None) from None  # the test's line and the reason, not our insides
         return self._said(found)
 
     def _held(
@@ -97,23 +100,30 @@ class Gate:
         old: Results | None = None,
     ) -> GateResult:
         __tracebackhide__ = True
-        from groundwire.core.errors import UsageError
+        from groundwire.core.errors import GroundwireError, UsageError
         from groundwire.evaluation.conditions import Condition
+
+        try:
+            condition = Condition(kind, measure, bound)
+            mine, theirs = _first(new, self.new), _first(old, self.old) if condition.compares else None
+            if mine is None or (condition.compares and theirs is None):
+                raise UsageError(f"'{condition.words}' has no results; give new=, and old= where it compares")
+            found = self._found(condition, mine, theirs=theirs)
+        except GroundwireError as error:
+            raise error.with_traceback(None) from None  # the test's line and the reason, not our insides
+        return self._said(found)
+
+    def _found(self, condition: Condition, mine: Results, *, theirs: Results | None) -> GateResult:
+        from groundwire.core.errors import UsageError
         from groundwire.flow.gate import GateFiles, gate_files, gate_values
 
-        condition = Condition(kind, measure, bound)
-        mine, theirs = _first(new, self.new), _first(old, self.old) if condition.compares else None
-        if mine is None or (condition.compares and theirs is None):
-            raise UsageError(f"'{condition.words}' has no results; give new=, and old= where it compares")
         files = _files(mine), _files(theirs)
         if files[0] and files[1] is not None:
-            found = gate_files([condition], files=GateFiles(files[0], files[1]), settings=_settings(),
-                               options=self.options)  # fmt: skip
-        elif files[0] is None and not files[1]:
-            found = gate_values(condition, new=mine, old=theirs, options=self.options)  # type: ignore[arg-type]  # told apart above
-        else:
-            raise UsageError("one side is files and the other values; give both as files, or both as values")
-        return self._said(found)
+            return gate_files([condition], files=GateFiles(files[0], files[1]), settings=_settings(),
+                              options=self.options)  # fmt: skip
+        if files[0] is None and not files[1]:
+            return gate_values(condition, new=mine, old=theirs, options=self.options)  # type: ignore[arg-type]  # told apart above
+        raise UsageError("one side is files and the other values; give both as files, or both as values")
 
     def _said(self, found: GateResult) -> GateResult:
         __tracebackhide__ = True

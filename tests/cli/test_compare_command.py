@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from groundwire.cli.compare import compare
+from groundwire.cli.report import report
 from groundwire.core.errors import UsageError
 
 
@@ -214,6 +215,24 @@ def test_everything_is_written_and_printed_as_json() -> None:
     assert Path("out/pairs.csv").read_bytes().count(b"\r\n") == 2
     assert r"\toprule" in Path("out/table.tex").read_text()
     assert "wrote out/all.json" in done.stderr
+
+
+def test_the_page_of_report_is_written_in_the_same_run_and_nothing_is_read_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files, read = (answers("new.jsonl", 20), answers("old.jsonl", 4)), []
+    as_it_is = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: (read.append(path.name), as_it_is(path))[1])
+    done = call(*files, "--report", "out/page.html", "--permutations", "200")
+    page = Path("out/page.html").read_text(encoding="utf-8")
+
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("contextual_coherence: new is better")
+    assert "wrote out/page.html" in done.stderr
+    assert sorted(name for name in read if name.endswith(".jsonl")) == ["new.jsonl", "old.jsonl"]
+    alone = CliRunner().invoke(report, [*files, "-o", "alone.html", "--permutations", "200"])
+    assert alone.exit_code == 0, alone.output
+    assert page == Path("alone.html").read_text(encoding="utf-8")
 
 
 def test_the_result_does_not_depend_on_the_order_of_files() -> None:

@@ -56,7 +56,9 @@ def test_the_values_go_beside_it_and_are_linked_from_where_the_page_is() -> None
 def test_rows_that_were_rejected_are_a_1_and_one_system_is_refused() -> None:
     with Path("new.jsonl").open("a", encoding="utf-8") as file:
         file.write("not json\n")
-    assert call("new.jsonl", "old.jsonl", "-o", "report.html", "--map", "answer=answer").exit_code == 1
+    done = call("new.jsonl", "old.jsonl", "-o", "report.html", "--map", "answer=answer")
+    assert done.exit_code == 1
+    assert "row 21 rejected: not JSON" in done.stderr
     assert Path("report.html").is_file()
 
     failed = call("old.jsonl", "-o", "none.html")

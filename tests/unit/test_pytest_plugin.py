@@ -137,6 +137,9 @@ def test_less_is_better(groundwire_gate):
     with pytest.raises(AssertionError):
         groundwire_gate.better("f1")
 
+def test_no_file(groundwire_gate):
+    groundwire_gate.at_least("f1", 0.6, new="none.csv")
+
 @pytest.mark.groundwire(undecided="perhaps")
 def test_unknown_choice(groundwire_gate):
     pass
@@ -177,11 +180,18 @@ def inner(tmp_path_factory: pytest.TempPathFactory) -> str:
         "ERROR test_inner.py::test_without_name - groundwire.core.errors.UsageError",
         "Undecided: undecided, 304 more items needed: f1 is at least 0.6: 0.6033 [",
         '>       groundwire_gate.at_least("f1", 0.6)',
-        "2 failed, 2 passed, 1 skipped, 1 xfailed, 3 errors in ",
+        '>       groundwire_gate.at_least("f1", 0.6, new="none.csv")',
+        "E       groundwire.core.errors.UnreadableInput: none.csv is not there",
+        "3 failed, 2 passed, 1 skipped, 1 xfailed, 3 errors in ",
     ],
 )
 def test_inside_pytest_each_outcome_is_told_apart(inner: str, line: str) -> None:
     assert line in inner, inner
+
+
+def test_what_cannot_be_read_is_said_without_our_insides(inner: str) -> None:
+    assert "flow/results.py" not in inner
+    assert "flow/gate.py" not in inner
 
 
 def test_the_marker_is_registered_and_its_words_name_what_the_fixture_takes() -> None:

@@ -54,6 +54,7 @@ class RemoteModel:
         self.profile = profile
         self._caller = Caller(self.id, profile, key=key)
         self._capabilities = capabilities
+        self._probes: list[tuple[Request, Reply, float]] = []
         self._around: Surroundings | None = None
         self._probing, self._looking = threading.Lock(), threading.Lock()
         self._schema = 0
@@ -76,8 +77,16 @@ class RemoteModel:
         """
         with self._probing:
             if self._capabilities is None:
-                self._capabilities = probe(self._caller)
+                self._capabilities = probe(
+                    self._caller, told=lambda request, reply, seconds: self._probes.append((request, reply, seconds))
+                )
             return self._capabilities
+
+    def take_probes(self) -> tuple[tuple[Request, Reply, float], ...]:
+        """The calls that ``capabilities`` made and that were answered, with their seconds; each is handed over once."""
+        with self._probing:
+            taken, self._probes = tuple(self._probes), []
+        return taken
 
     def reply(self, request: Request, *, timeout_seconds: float, on_text: Callable[[str], None] | None = None) -> Reply:
         """Make one call, once.

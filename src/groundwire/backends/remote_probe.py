@@ -76,40 +76,65 @@ def surroundings(caller: Caller, *, deadline: float) -> Surroundings:
     return Surroundings("", context)
 
 
-def probe(caller: Caller) -> Capabilities:
+Told = Callable[[Request, Reply, float], None]
+"""Takes a call that was answered, and its seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Probing:
+    """Asks, and tells of what was answered: it is paid for."""
+
+    caller: Caller
+    deadline: float
+    told: Told
+
+    def once(self, request: Request, *, manner: Manner, on_text: Callable[[str], None] | None = None) -> Reply:
+        began = time.monotonic()
+        reply = once(self.caller, request, manner=manner, deadline=self.deadline, on_text=on_text)
+        self.told(request, reply, time.monotonic() - began)
+        return reply
+
+    def given(self, request: Request, *, family: str) -> Reply:
+        began = time.monotonic()
+        reply = given_reply(self.caller, request, family=family, deadline=self.deadline)
+        self.told(request, reply, time.monotonic() - began)
+        return reply
+
+
+def probe(caller: Caller, *, told: Told) -> Capabilities:
     """Find what a model can do: three short calls, a fourth where likelihoods may be had, and looks that cost nothing.
+
+    Args:
+        caller: of the server.
+        told: every call that was answered, as soon as it was, for the bill.
 
     Raises:
         ModelBusy, ModelRefused: the model does not answer the plainest call.
     """
-    deadline = time.monotonic() + caller.profile.timeout_seconds
-    manner, first = _first(caller, deadline=deadline)
+    asking = _Probing(caller, time.monotonic() + caller.profile.timeout_seconds, told)
+    manner, first = _first(asking)
     tokens = _TOKENS_OF_THINKERS if first.thinking else _TOKENS
     plain = Request(_ASKED, tokens)
-    around = surroundings(caller, deadline=deadline)
-    schema = _try(
-        lambda: once(caller, replace(plain, schema=_SCHEMA, max_tokens=4 * tokens), manner=manner, deadline=deadline)
-    )
+    around = surroundings(caller, deadline=asking.deadline)
+    schema = _try(lambda: asking.once(replace(plain, schema=_SCHEMA, max_tokens=4 * tokens), manner=manner))
     pieces: list[str] = []
-    streamed = _try(
-        lambda: once(caller, plain, manner=replace(manner, stream=True), deadline=deadline, on_text=pieces.append)
-    )
+    streamed = _try(lambda: asking.once(plain, manner=replace(manner, stream=True), on_text=pieces.append))
     return Capabilities(
         context_tokens=around.context_tokens or caller.profile.context_tokens,
         schema=schema is not None and _follows(schema.text),
         logprobs=max((len(token.alternatives) for token in first.tokens), default=0),
-        likelihood=_has_likelihood(caller, around, manner, deadline=deadline),
+        likelihood=_has_likelihood(asking, around, manner=manner),
         system=manner.system,
         thinking=any(reply is not None and bool(reply.thinking) for reply in (first, schema, streamed)),
         streaming=streamed is not None,
     )
 
 
-def _first(caller: Caller, *, deadline: float) -> tuple[Manner, Reply]:
+def _first(asking: _Probing) -> tuple[Manner, Reply]:
     """The plainest call, with as much beside it as the server takes."""
     for manner, request in _attempts():
         try:
-            return manner, once(caller, request, manner=manner, deadline=deadline)
+            return manner, asking.once(request, manner=manner)
         except ModelRefused as error:
             if error.status not in UNSUITED:
                 raise
@@ -139,12 +164,12 @@ def _follows(text: str) -> bool:
     return isinstance(found, dict) and found.keys() == {"answer"} and found["answer"] in ("yes", "no")
 
 
-def _has_likelihood(caller: Caller, around: Surroundings, manner: Manner, *, deadline: float) -> bool:
+def _has_likelihood(asking: _Probing, around: Surroundings, *, manner: Manner) -> bool:
     if around.family not in ("vllm", "llama.cpp"):
         return False
     messages = _ASKED if manner.system else _ASKED[1:]
     try:
-        reply = given_reply(caller, Request(messages, _TOKENS, given="yes"), family=around.family, deadline=deadline)
+        reply = asking.given(Request(messages, _TOKENS, given="yes"), family=around.family)
     except ModelRefused as error:
         _log.info("no likelihoods: %s", error)
         return False

@@ -9,6 +9,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 import click
@@ -51,11 +52,13 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 @click.option("--csv", "csv_", type=click.Path(path_type=Path), metavar="FILE", help="Write a row a pair and measure.")
 @click.option("--latex", type=click.Path(path_type=Path), metavar="FILE", help="Write a booktabs table.")
 @click.option("--out", "-o", type=click.Path(path_type=Path), metavar="FILE.json", help="Write everything as JSON.")
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html", help="Write the page of 'report'.")
 @click.option("--json", "json_", is_flag=True, help="Print everything as JSON.")
 def compare(files: tuple[str, ...], as_: tuple[str, ...], measures: tuple[str, ...], map_: str | None,
             embedder: str | None, margins: tuple[str, ...], lower: tuple[str, ...], adjust: str, tolerance: float,
             cluster: str, bridge: str | None, level: float | None, permutations: int, seed: int | None,
-            csv_: Path | None, latex: Path | None, out: Path | None, json_: bool) -> None:  # fmt: skip
+            csv_: Path | None, latex: Path | None, out: Path | None, report: Path | None,
+            json_: bool) -> None:  # fmt: skip
     """Say which system is better, by result FILEs: JSONL, CSV, RAGAS, DeepEval, RAGChecker, or TREC runs with qrels.
 
     Answers without values are judged by the built-in judge. Items are joined by id. Exits with 1 when a row was
@@ -72,33 +75,45 @@ def compare(files: tuple[str, ...], as_: tuple[str, ...], measures: tuple[str, .
                           "judge.map": None if map_ is None else mapping(map_)})  # fmt: skip
     judge = loaded.settings.judge
     options = Options(
-        level=judge.level, adjust="holm" if adjust == "holm" else "tukey", margins=_margins(margins),
+        level=judge.level, adjust="holm" if adjust == "holm" else "tukey", margins=margins_of(margins),
         lower_is_better=frozenset(lower), tolerance=tolerance, bridge=bridge, permutations=permutations,
         resamples=judge.resamples, seed=judge.seed,
     )  # fmt: skip
     plan = ComparePlan(tuple(dict.fromkeys(measures)), cluster, options)
     with show.progress("judging") as progress:
         compared = compare_files((*files, *as_), settings=loaded.settings, plan=plan, progress=progress)
-    _say_read(compared)
+    say_read(compared)
+    if json_:
+        click.echo(exports.comparison_json(compared), nl=False)
+    else:
+        show.lines(map(shown, lines_of(compared)))
     for path, made in (
         (csv_, exports.comparison_csv),
         (latex, exports.comparison_latex),
         (out, exports.comparison_json),
+        (report, _page),
     ):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(made(compared), encoding="utf-8", errors="backslashreplace", newline="")
             show.say(f"wrote {path}")
-    if json_:
-        click.echo(exports.comparison_json(compared), nl=False)
-    else:
-        show.lines(map(shown, lines_of(compared)))
     _say_unscored(compared)
     _say_drawn(compared)
     sys.exit(0 if compared.fits else 1)
 
 
-def _margins(given: Sequence[str]) -> tuple[tuple[str, float], ...]:
+def _page(compared: Compared) -> str:
+    from groundwire.flow.report import render_report
+
+    return render_report(compared)
+
+
+def margins_of(given: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """The margins of ``--margin``, by measure; an empty name is every measure.
+
+    Raises:
+        UsageError: one is no number.
+    """
     from groundwire.core.errors import UsageError
 
     found = []
@@ -122,7 +137,8 @@ def shown(line: str) -> str:
     return "".join(f"<U+{ord(one):04X}>" if unicodedata.category(one)[0] == "C" else one for one in line)
 
 
-def _say_read(compared: Compared) -> None:
+def say_read(compared: Compared) -> None:
+    """What was read out of each file, what was rejected, and what was assumed; to stderr."""
     for source in compared.sources:
         systems = ", ".join(source.systems) or "no system"
         _say(f"{source.file}: {source.kind}, {source.rows} rows, {len(source.rejected)} rejected; {systems}")
@@ -168,6 +184,7 @@ def lines_of(compared: Compared) -> Iterator[str]:
     scales = {scale.measure: scale.words for scale in compared.scales}
     for measure in compared.comparison.measures:
         yield from _figures(measure, scale=scales.get(measure.measure, "0 to 100"))
+    yield from _lengths(compared)
     yield from _costs(compared)
     yield from _mismatches(compared)
 
@@ -276,6 +293,20 @@ def _cut(name: str, longest: int) -> str:
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"  {line}" for line in show.columns(heads, rows)]
+
+
+def _lengths(compared: Compared) -> Iterator[str]:
+    """How long the answers are, where that may speak for a difference."""
+    if compared.lengths is None:
+        return
+    found: dict[str, list[float]] = {}
+    for (system, _), length in compared.lengths.items():
+        found.setdefault(system, []).append(length)
+    yield "length of the answers (tokens, estimated)"
+    rows = [(_cut(system, _LONGEST_NAME), f"{fmean(known):,.1f}", f"{median(known):,.4g}", f"{max(known):,.0f}",
+             f"{len(known):,}") for system, known in sorted(found.items())]  # fmt: skip
+    yield from _table(("system", "mean", "median", "longest", "n"), rows)
+    yield ""
 
 
 def _costs(compared: Compared) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from groundwire.cli import show
-from groundwire.cli.compare import _margins
+from groundwire.cli.compare import margins_of, say_read
 from groundwire.cli.upkeep import settings_of
 
 
@@ -54,13 +54,14 @@ def report(files: tuple[str, ...], out: Path, language: str, values: Path | None
                           "judge.map": None if map_ is None else mapping(map_)})  # fmt: skip
     judge = loaded.settings.judge
     options = Options(
-        level=judge.level, adjust="holm" if adjust == "holm" else "tukey", margins=_margins(margins),
+        level=judge.level, adjust="holm" if adjust == "holm" else "tukey", margins=margins_of(margins),
         lower_is_better=frozenset(lower), tolerance=tolerance, bridge=bridge, permutations=permutations,
         resamples=judge.resamples, seed=judge.seed,
     )  # fmt: skip
     plan = ComparePlan(tuple(dict.fromkeys(measures)), cluster, options)
     with show.progress("judging") as progress:
         compared = compare_files(files, settings=loaded.settings, plan=plan, progress=progress)
+    say_read(compared)
     beside = ""
     if values is not None:
         _write(values, values_jsonl(compared))

@@ -12,11 +12,12 @@ from groundwire.core.language import Reply, Request
 class FailureKind(StrEnum):
     """Why a request has no reply.
 
-    ``busy``: the model failed at every attempt. ``stopped``: the run ended before its turn came. ``not_recorded``: a
-    replay found no reply in the ledger.
+    ``busy``: the model failed at every attempt. ``too_long``: it is longer than the model's context. ``stopped``: the
+    run ended before its turn came. ``not_recorded``: a replay found no reply in the ledger.
     """
 
     BUSY = "busy"
+    TOO_LONG = "too_long"
     STOPPED = "stopped"
     NOT_RECORDED = "not_recorded"
 

@@ -1,7 +1,8 @@
 """Hold a system's results to conditions: passed, failed, or undecided and about how many more values would decide.
 
 A condition is passed where the whole interval of what was measured keeps it, failed where the whole interval breaks it.
-Several conditions share their false alarms by Holm's steps, and the worst of them counts.
+Several conditions share their false alarms by Holm's steps, and the worst of them counts. Items that all have one value
+say nothing of their spread, so a bar is then held against the share of items that may yet be at the end of the scale.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from groundwire.evaluation.comparisons import Options
 from groundwire.evaluation.conditions import Condition, GateOptions, GateResult, Held, Side, Unit, same_data
 from groundwire.evaluation.decisions import Passing, decide, hold_to
 from groundwire.evaluation.importers import FEWER_IS_BETTER
-from groundwire.evaluation.joins import join, judges_of, refuse_two_judges
+from groundwire.evaluation.joins import join, judges_of, refuse_two_judges, scales
 from groundwire.evaluation.permutation import holm
 from groundwire.evaluation.tails import normal_beyond, normal_quantile
 
@@ -43,21 +44,67 @@ def hold(
 
     Raises:
         UsageError: there is no condition or a condition twice, a measure is not there, both sides were not asked the
-            same, two judges have judged one measure and no bridge is named, or there is nothing to compare with.
+            same, two judges have judged one measure and no bridge is named, the sides look to be on two scales, or
+            there is nothing to compare with.
 
-    Source: Student's t over independent clusters (``decisions.hold_to``); Holm 1979.
+    Source: Student's t over independent clusters (``decisions.hold_to``); Holm 1979; for items that are all alike the
+    exact bound on a share of which n draws showed none (Clopper and Pearson 1934).
     """
     how = options or GateOptions()
     if not conditions or len(set(conditions)) < len(conditions):
         raise UsageError(f"{len(conditions)} conditions were given; give at least one, and each once")
     if old is None and any(one.compares for one in conditions):
         raise UsageError("'better' and 'not worse' need old results to compare with; give them with --against")
-    notes = same_data(new, old)
+    notes = (*same_data(new, old), *_off_scale(conditions, new, old=old, options=how), *_twice(conditions, new, old))
     cases = [_case(one, new, old=old, options=how) for one in conditions]
     if how.bridge:
         notes = (*notes, *(f"{case.condition.measure}: on the scale of '{how.bridge}'" for case in cases
                            if case.bridged))  # fmt: skip
     return GateResult(_stepped(cases, how), how.level, tuple(dict.fromkeys(notes)))
+
+
+def _off_scale(
+    conditions: Sequence[Condition], new: Side, *, old: Side | None, options: GateOptions
+) -> tuple[str, ...]:
+    """What to say of values that look to be on another scale than the others.
+
+    Raises:
+        UsageError: those of a whole side do, and the sides are compared.
+    """
+    compared = {one.measure for one in conditions if one.compares} if not options.bridge else set()
+    sides = [(_NEW, new)] if old is None else [(_NEW, new), (_OLD, old)]
+    rows = [
+        replace(one, system=name)
+        for name, side in sides
+        for one in chain.from_iterable(side.runs)
+        if one.rubric in {condition.measure for condition in conditions} and not one.judge.startswith("builtin/")
+    ]
+    found = [scale for scale in scales(rows) if scale.note]
+    for scale in found:
+        values = {name: {one.value for one in rows if one.system == name and one.rubric == scale.measure} - {None}
+                  for name, _ in sides}  # fmt: skip
+        if scale.measure in compared and any(own and own <= set(scale.odd) for own in values.values()):
+            raise UsageError(f"{scale.note}. Give both on one scale")
+    return tuple(scale.note for scale in found)
+
+
+def _twice(conditions: Sequence[Condition], *sides: Side | None) -> tuple[str, ...]:
+    """What to say of items that a run has with two values: they are left out, and may have been meant as repeats."""
+    notes = []
+    for measure in dict.fromkeys(one.measure for one in conditions):
+        seen: dict[tuple[int, str, str], set[float | None]] = {}
+        runs = [run for side in sides if side is not None for run in side.runs]
+        for number, run in enumerate(runs):
+            for one in run:
+                if one.rubric == measure:
+                    seen.setdefault((number, one.item_id, one.judge), set()).add(one.value)
+        differing = [item for (_, item, _), values in seen.items() if len(values) > 1]
+        if differing:
+            notes.append(
+                f"{measure}: {len(differing):,} items stand twice with different values, as '{differing[0]}', and "
+                "count as without one; repeats of a run are given as several files"
+            )
+    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +211,61 @@ def _stepped(cases: Sequence[_Case], options: GateOptions) -> tuple[Held, ...]:
     return tuple(held[place] for place in range(len(cases)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Gains that are all ``gain``, of ``n`` independent items; no gain is possible outside ``low`` to ``high``."""
+
+    gain: float
+    n: int
+    low: float
+    high: float
+
+    @property
+    def enough(self) -> float:
+        """The share of items that, were they at the far end of the scale, would turn the mean; above 0."""
+        far = self.low if self.gain > 0 else self.high
+        return self.gain / (self.gain - far) if self.gain * far < 0 else 1.0
+
+    @property
+    def p(self) -> float:
+        """Two-sided, of a mean at the bound, in the worst case."""
+        return min(1.0, 2 * (1 - self.enough) ** self.n)
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """The interval of the mean gain."""
+        share = 1 - ((1 - level) / 2) ** (1 / self.n)
+        return self.gain - share * (self.gain - self.low), self.gain + share * (self.high - self.gain)
+
+    def more(self, level: float) -> int | None:
+        """How many more items, if they are the same, would decide."""
+        if self.enough == 1:
+            return None
+        return max(1, math.ceil(math.log((1 - level) / 2) / math.log1p(-self.enough)) - self.n)
+
+
+def _alike(case: _Case) -> _Alike | None:
+    """Of items that all have one value beside a bar; the scale is 0 to 1 or to 100, or unknown."""
+    known = [(place, gain) for place, gain in enumerate(case.gains) if gain is not None]
+    gain = known[0][1] if known else 0.0
+    if case.condition.compares or case.unit == "runs" or not gain or any(other != gain for _, other in known):
+        return None
+    bound = case.condition.bound
+    value = case.sign * gain + bound
+    top = next((top for top in (1.0, 100.0) if max(value, bound) <= top), None)
+    n = len(known) if case.labels is None else len({case.labels[place] for place, _ in known})
+    if min(value, bound) < 0 or top is None or n < 2:
+        return None
+    low, high = sorted((case.sign * (0.0 - bound), case.sign * (top - bound)))
+    return _Alike(gain, n, low, high)
+
+
 def _p(case: _Case, options: GateOptions) -> float:
     if case.bridged is not None:
         mean, error, _ = case.bridged
         return 2 * normal_beyond(abs(mean) / error) if error else float(mean == 0)
+    alike = _alike(case)
+    if alike is not None:
+        return alike.p
     ruling = decide(case.gains, clusters=case.labels, level=options.level)
     at_bound = ruling.difference.low == ruling.difference.high == 0
     return 0.0 if at_bound and case.condition.kind != "better" else ruling.p
@@ -200,13 +298,21 @@ def _held(case: _Case, *, p: float, level: float, options: GateOptions) -> Held:
 
 def _ruled(case: _Case, *, level: float, seed: int) -> tuple[Passing, Interval, int | None]:
     """The outcome at a level, the gain beyond the bound with its interval, and how many more values would decide."""
-    if case.bridged is None:
-        gate = hold_to(case.gains, at_least=0.0, clusters=case.labels, level=level, seed=seed)
+    if case.bridged is not None:
+        mean, error, n = case.bridged
+        reach = normal_quantile((1 + level) / 2) * error
+        gain = Interval(mean=mean, low=mean - reach, high=mean + reach, n=n, unscored=0, level=level, seed=seed)
+        return _by_ends(gain), gain, None
+    gate, alike = hold_to(case.gains, at_least=0.0, clusters=case.labels, level=level, seed=seed), _alike(case)
+    if alike is None:
         return gate.outcome, gate.value, gate.more
-    mean, error, n = case.bridged
-    reach = normal_quantile((1 + level) / 2) * error
-    gain = Interval(mean=mean, low=mean - reach, high=mean + reach, n=n, unscored=0, level=level, seed=seed)
-    return "passed" if gain.low >= 0 else "failed" if gain.high < 0 else "undecided", gain, None
+    low, high = alike.ends(level)
+    gain = replace(gate.value, low=low, high=high)
+    return _by_ends(gain), gain, alike.more(level)
+
+
+def _by_ends(gain: Interval) -> Passing:
+    return "passed" if gain.low >= 0 else "failed" if gain.high < 0 else "undecided"
 
 
 def _rows(side: Side, measure: str, *, name: str) -> list[list[Judgement]]:

@@ -48,7 +48,18 @@ _NOT_MEASURES = {name for names in NAMES.values() for name in names} | set(COSTS
 }  # fmt: skip
 _PLACE = re.compile(r"Unnamed: \d+")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+_POINT_ZERO = re.compile(r"[0-9]+\.0")
 _GAPS = ("", "nan", "none", "null", "n/a", "na", "inf", "-inf", "infinity", "-infinity")
+_OTHERS = {
+    b"PK\x03\x04": "a workbook (Excel, Numbers) or another ZIP file",
+    b"\xd0\xcf\x11\xe0": "an old workbook (Excel)",
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"%PDF": "a PDF",
+    b"\x1f\x8b": "a packed file (gzip)",
+}
 _OUTCOMES = get_args(Outcome)
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
@@ -122,10 +133,15 @@ def read_results(data: bytes, *, name: str, how: Reading | None = None) -> Resul
     unknown = [one for one in wanted.mapping if one not in NAMES]
     if unknown:
         raise UsageError(f"items have no field {', '.join(map(repr, unknown))}; map one of: {', '.join(NAMES)}.")
+    for start, what in _OTHERS.items():
+        if data.startswith(start):
+            raise UnreadableInput(f"{name} is {what}; save it as JSON Lines or CSV")
     try:
         text = decode(data).text
     except UnreadableInput as error:
         raise UnreadableInput(f"{name} could not be read: {error}") from error
+    if not text.strip():
+        raise UnreadableInput(f"{name} is empty; it should have one JSON object a line, or be a table (CSV)")
     kind = kind_of_lines(text)
     if kind is not None:
         read = (read_run if kind == "TREC run" else read_qrels)(text)
@@ -150,6 +166,7 @@ class _Found:
 
 
 def _of_rows(rows: Sequence[ResultRow], rejects: Sequence[RejectedRow], *, kind: Kind, how: Reading) -> ResultFile:
+    rows, spelt = _tidied(rows, how)
     columns = _columns(rows, how)
     apart = dict.fromkeys(name for row in rows for name in row.given if not how.measures or name in how.measures)
     found, refused = _Found(), list(rejects)
@@ -161,7 +178,7 @@ def _of_rows(rows: Sequence[ResultRow], rejects: Sequence[RejectedRow], *, kind:
         except RowError as error:
             refused.append(RejectedRow(row.number, str(error)))
     measures = (*apart, *columns)
-    notes = [f"values were taken from: {', '.join(measures)}"] if measures else []
+    notes = [*([f"values were taken from: {', '.join(measures)}"] if measures else []), *spelt]
     if found.unnamed:
         notes.append(f"rows without an id are joined by their question: {len(found.unnamed)}")
     return ResultFile(
@@ -175,6 +192,59 @@ def _of_rows(rows: Sequence[ResultRow], rejects: Sequence[RejectedRow], *, kind:
         rows=len(rows) + len(rejects),
         notes=tuple(notes),
     )
+
+
+def _tidied(rows: Sequence[ResultRow], how: Reading) -> tuple[Sequence[ResultRow], list[str]]:
+    """Rows whose numbers are as others write them, column by column, and what was done about it.
+
+    A column of ``0,62`` has decimal commas, one of ``62%`` is in per cent, and ids of ``12.0`` were made by a table
+    that took them for numbers. Columns of texts stay as they are.
+    """
+    texts = (_NOT_MEASURES - set(COSTS)) | set(how.mapping.values()) | {how.cluster}
+    ids, notes = _names(how, "id"), []
+    new: dict[str, Mapping[int, str]] = {}
+    signs = {name: "." if name in ids else ",%" for row in rows for name in row.fields
+             if name in ids or name not in texts}  # fmt: skip
+    for name, sign in signs.items():
+        if not any(one in told for row in rows if isinstance(told := row.fields.get(name), str) for one in sign):
+            continue
+        column = {
+            place: told.strip()
+            for place, row in enumerate(rows)
+            if isinstance(told := row.fields.get(name), str) and not _is_gap(told)
+        }
+        plain, said = _whole_ids(column) if name in ids else _plain_numbers(column)
+        if said:
+            new[name] = plain
+            notes.append(f"{name}: {said}")
+    if not new:
+        return rows, []
+    changed = [
+        {**row.fields, **{name: column[place] for name, column in new.items() if place in column}}
+        for place, row in enumerate(rows)
+    ]
+    return [replace(row, fields=fields) for row, fields in zip(rows, changed, strict=True)], notes
+
+
+def _whole_ids(column: Mapping[int, str]) -> tuple[Mapping[int, str], str]:
+    """Ids that were all made ``12.0`` as they were before."""
+    if not column or not all(map(_POINT_ZERO.fullmatch, column.values())):
+        return column, ""
+    return {place: told[:-2] for place, told in column.items()}, "12.0 is read as the id 12"
+
+
+def _plain_numbers(column: Mapping[int, str]) -> tuple[Mapping[int, str], str]:
+    """A column without signs of per cent and decimal commas, and what was there; as it is where that is in doubt."""
+    found, said = dict(column), []
+    if found and all(told.endswith("%") for told in found.values()):
+        found, said = {place: told[:-1].strip() for place, told in found.items()}, ["in per cent"]
+    commas = [told for told in found.values() if _COMMA.fullmatch(told)]
+    if commas and not all(map(_THOUSANDS.fullmatch, commas)):
+        found = {place: told.replace(",", ".") if _COMMA.fullmatch(told) else told for place, told in found.items()}
+        said.append("the comma is read as a decimal point")
+    if not said or 2 * sum(number_in(told) is not None for told in found.values()) <= len(found):
+        return column, ""
+    return found, ", ".join(said)
 
 
 def _take(found: _Found, row: Fields, *, values: Mapping[str, Given], kind: Kind, how: Reading) -> None:
@@ -267,6 +337,8 @@ def _is_gap(value: object) -> bool:
 
 def number_in(value: object) -> float | None:
     """A finite number, also one that is written as a text, and 1 for true; None for anything else."""
+    if value is None:
+        return None
     text = str(value).strip() if isinstance(value, str | int | float) else ""
     if not _NUMBER.fullmatch(text):
         return _TRUTHS.get(text.lower())

@@ -45,8 +45,8 @@ def read_items(source: Path | str | Iterable[str | bytes], *, mapping: Mapping[s
     """Read items, one JSON object a line.
 
     A missing or null answer is the empty answer. Contexts are a list of texts, a list of objects with a text field, or
-    one text; missing or null contexts are none. Numbers are taken as they are written (an answer ``3.50`` stays
-    ``3.50``). Bytes are read as strict UTF-8, with or without a byte order mark.
+    one text; missing, null or wholly blank contexts are none. Numbers are taken as they are written (an answer ``3.50``
+    stays ``3.50``). Bytes are read as strict UTF-8, with or without a byte order mark.
 
     Args:
         source: a path, or the lines themselves.
@@ -125,10 +125,11 @@ def _contexts(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
-        return (whole(value, "contexts"),)
+        return (whole(value, "contexts"),) if value.strip() else ()
     if not isinstance(value, list):
         raise RowError(f"the contexts are {kind_of(value)}, not a list of texts")
-    return tuple(_context(entry, place) for place, entry in enumerate(value, start=1))
+    found = tuple(_context(entry, place) for place, entry in enumerate(value, start=1))
+    return found if any(context.strip() for context in found) else ()
 
 
 def _context(entry: object, place: int) -> str:

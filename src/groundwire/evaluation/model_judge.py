@@ -44,7 +44,7 @@ from groundwire.evaluation.rubrics import (
 
 Mode = Literal["paper", "shared"]
 
-VERSION = 1
+VERSION = 2
 """Goes up when a formula changes, so that old and new values are never compared."""
 
 _NUMBER_TOKENS, _EVIDENCE_TOKENS, _THINKING_TOKENS = 48, 420, 2048

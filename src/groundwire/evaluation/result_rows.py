@@ -200,6 +200,9 @@ def _of_table(text: str, name: str) -> tuple[Numbered, list[RejectedRow]]:
     rows: Numbered = []
     rejects = []
     names = next(reader)
+    twice = next((one for one in names if one and names.count(one) > 1), "")
+    if twice:
+        raise UnreadableInput(f"{name} has the column '{twice}' twice; name them apart to say which counts")
     for cells in reader:
         if len(cells) == len(names):
             rows.append((reader.line_num, dict(zip(names, (cell or None for cell in cells), strict=True))))

@@ -140,7 +140,8 @@ def _by_model(
     for name, fingerprint in dict.fromkeys((one.prompt, one.request.prompt) for one in asked if one):
         assistant.recording.prompt(name, fingerprint)
     wanted = [one.request for one in asked if one]
-    answers = iter(assistant.recording.ask(wanted, model=assistant.model, progress=progress) if wanted else ())
+    recording, model = assistant.recording, assistant.model
+    answers = iter(recording.ask(wanted, model=model, progress=progress, only_fitting=True) if wanted else ())
     found = []
     for question, each, one in zip(questions, packed, asked, strict=True):
         if one is None:  # nothing was found: there is nothing to ask about

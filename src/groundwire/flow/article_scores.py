@@ -315,7 +315,10 @@ def _scores(
 
     def ask(wanted: Sequence[Request]) -> dict[Request, Answer]:
         once = list(dict.fromkeys(wanted))
-        return dict(zip(once, recording.ask(once, model=model, progress=progress), strict=True)) if once else {}
+        if not once:
+            return {}
+        answers = recording.ask(once, model=model, progress=progress, only_fitting=True)
+        return dict(zip(once, answers, strict=True))
 
     pairs = [(item, request) for item in items for request in articles.requests(judge, item)]
     answers = ask([request for _, request in pairs])

@@ -255,7 +255,7 @@ def _lengths(results: Results, judgements: Sequence[Judgement]) -> tuple[Mapping
     if not results.items:
         return None, ""
     found = {(item.system, item.id): float(count_tokens(item.answer)) for item in results.items}
-    lost = {(one.system, one.item_id) for one in judgements if one.value is not None} - found.keys()
+    lost = {place for one in judgements if one.value is not None and (place := (one.system, one.item_id)) not in found}
     if lost:
         return None, f"no difference at equal length, for {len(lost)} answers that have values are in no file"
     return found, ""

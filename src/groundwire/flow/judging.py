@@ -343,7 +343,10 @@ def _asker(model: LanguageModel, recording: Recording, *, progress: Progress | N
 
     def ask(requests: Sequence[Request]) -> dict[Request, Answer]:
         once = sorted(dict.fromkeys(requests), key=lambda request: [message.text for message in request.messages])
-        return dict(zip(once, recording.ask(once, model=model, progress=progress), strict=True)) if once else {}
+        if not once:
+            return {}
+        answers = recording.ask(once, model=model, progress=progress, only_fitting=True)
+        return dict(zip(once, answers, strict=True))
 
     return ask
 

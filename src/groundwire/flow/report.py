@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from groundwire.core.errors import UsageError
 from groundwire.evaluation.comparisons import Comparison, MeasureComparison
-from groundwire.evaluation.joins import Joined, join
+from groundwire.evaluation.joins import Joined
 from groundwire.flow import page
 from groundwire.flow.comparing import Compared
 from groundwire.flow.links import mend_surrogates
@@ -105,8 +105,8 @@ def values_jsonl(compared: Compared) -> str:
 
 def _tables(compared: Compared) -> Mapping[str, Joined]:
     """The values of each measure that was compared from one table; bridged measures have none."""
-    able = {one.measure for one in compared.comparison.measures if one.pairs and one.how != "bridged"}
-    return {table.measure: table for table in join([one for one in compared.judgements if one.rubric in able])}
+    able = {one.measure for one in compared.comparison.measures if one.pairs}
+    return {table.measure: table for table in compared.comparison.tables if table.measure in able}
 
 
 def _views(compared: Compared, tables: Mapping[str, Joined], *, words: Words) -> list[MeasureView]:

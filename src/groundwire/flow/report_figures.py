@@ -193,18 +193,12 @@ def correlations(tables: Sequence[Joined], options: Options, *, words: Words) ->
     """How measures go together, over the answers that have a value of all of them; None with fewer than two."""
     if len(tables) < 2:
         return None
-    by_measure = [
-        {(system, item): float(value) for item, row in zip(table.items, table.values.tolist(), strict=True)
-         for system, value in zip(table.systems, row, strict=True)}
-        for table in tables
-    ]  # fmt: skip
-    every = {place for held in by_measure for place in held}
-    both = sorted(set.intersection(*(set(held) for held in by_measure)))
+    every, both, columns = _side_by_side(tables)
     if len(both) < 3:
         return None
     few = len(both) <= MOST_CORRELATED
     found = correlation_matrix(
-        {table.measure: [held[place] for place in both] for table, held in zip(tables, by_measure, strict=True)},
+        columns,
         clusters=[item for _, item in both] if few else [""] * len(both),  # one cluster: nothing is drawn
         level=options.level,
         seed=options.seed,
@@ -216,12 +210,30 @@ def correlations(tables: Sequence[Joined], options: Options, *, words: Words) ->
     if not few:
         said = words["without_intervals"].format(most=f"{MOST_CORRELATED:,}")
     title = words["fig_correlation"]
-    note = words["fig_correlation_note"].format(n=f"{len(both):,}", left_out=f"{len(every) - len(both):,}",
+    note = words["fig_correlation_note"].format(n=f"{len(both):,}", left_out=f"{every - len(both):,}",
                                                 intervals=said)  # fmt: skip
     told = "; ".join(f"{one} × {other} {found.values[row, column]:.2f}"
                      for row, one in enumerate(found.names) for column, other in enumerate(found.names)
                      if row < column)  # fmt: skip
     return Figure(title, draw.heat_map(title, found.names, cells=cells, told=told), note)
+
+
+def _side_by_side(tables: Sequence[Joined]) -> tuple[int, list[tuple[str, str]], dict[str, list[float]]]:
+    """How many answers have a value of any measure, the (system, item) of those that have all, and their values."""
+    first = tables[0]
+    if all((one.systems, one.items) == (first.systems, first.items) for one in tables):
+        both = [(system, item) for system in first.systems for item in first.items]
+        return len(both), both, {one.measure: one.values.T.ravel().tolist() for one in tables}
+    by_measure = [
+        {(system, item): float(value) for item, row in zip(table.items, table.values.tolist(), strict=True)
+         for system, value in zip(table.systems, row, strict=True)}
+        for table in tables
+    ]  # fmt: skip
+    every = {place for held in by_measure for place in held}
+    both = sorted(set.intersection(*(set(held) for held in by_measure)))
+    return len(every), both, {
+        table.measure: [held[place] for place in both] for table, held in zip(tables, by_measure, strict=True)
+    }  # fmt: skip
 
 
 def _correlated(values: Matrix, low: Matrix, high: Matrix, *, place: tuple[int, int], few: bool) -> draw.Cell:
@@ -236,8 +248,10 @@ def _correlated(values: Matrix, low: Matrix, high: Matrix, *, place: tuple[int, 
 
 def judged_again(judgements: Sequence[Judgement]) -> frozenset[str]:
     """Measures of which an answer was judged more than once."""
-    counts = Counter((one.rubric, one.system, one.item_id) for one in judgements)
-    return frozenset(rubric for (rubric, _, _), count in counts.items() if count > 1)
+    places = [(one.rubric, one.system, one.item_id) for one in judgements]
+    if len(set(places)) == len(places):
+        return frozenset()
+    return frozenset(rubric for (rubric, _, _), count in Counter(places).items() if count > 1)
 
 
 def variance_figure(measure: str, judgements: Sequence[Judgement], *, words: Words) -> Figure | None:

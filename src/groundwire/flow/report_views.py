@@ -139,7 +139,7 @@ def verdict(pair: PairComparison, *, words: Words) -> Markup:
         mean=f"{held.mean:+.3g}", low=f"{held.low:.3g}", high=f"{held.high:.3g}", p=p_in_words(pair.p), n=f"{held.n:,}"
     )
     if pair.more is not None and pair.decision == "undecided":
-        gap += words["more"].format(n=f"{pair.more:,}")
+        gap += words["more_one" if pair.more == 1 else "more"].format(n=f"{pair.more:,}")
     margin = "" if pair.margin is None else f"{pair.margin:g}"
     return _filled(words[pair.decision], {"one": pair.one, "other": pair.other, "margin": margin, "gap": gap})
 

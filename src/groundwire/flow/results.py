@@ -21,6 +21,7 @@ from groundwire.evaluation.result_rows import Kind
 from groundwire.evaluation.rows import RejectedRow, refuse_absent
 from groundwire.evaluation.trec import MEASURES, is_measure, judge_rankings
 
+_MOST_NAMED = 10
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".run")
 
 
@@ -82,7 +83,7 @@ def read_result_files(
     Raises:
         UsageError: a name stands for a file of several systems, a file is given two names, two files hold the same
             answers of one system, a run comes without qrels, or a field is in no row.
-        UnreadableInput: a file is not there, or holds nothing of a known kind.
+        UnreadableInput: a file is not there, or holds nothing of a known kind; with ``measures`` it may lack them.
     """
     named = _named(files)
     defaults = _default_names([file for file, _ in named])
@@ -94,7 +95,28 @@ def read_result_files(
             read = read_results(data, name=str(file), how=how)
             readings.append(_Read(file, name, default, hashlib.sha256(data).hexdigest(), _renamed(read, file, name)))
     refuse_absent(mapping or {}, dict.fromkeys(field for one in readings for field in one.found.names))
+    for one in () if measures else readings:
+        _require_something(one.file, one.found)
     return _joined(_ranked(readings, measures), cluster)
+
+
+def _require_something(file: Path, read: ResultFile) -> None:
+    """Refuse a file out of which nothing came, and say why.
+
+    Raises:
+        UnreadableInput: it has neither answers nor values.
+    """
+    if read.items or read.judgements or read.rankings or read.grades:
+        return
+    fields = ", ".join(read.names[:_MOST_NAMED]) + (", …" if len(read.names) > _MOST_NAMED else "")
+    if read.rejects and len(read.rejects) == read.rows:
+        why = f"none of {read.rows:,} rows could be taken; row {read.rejects[0].line}: {read.rejects[0].reason}"
+    else:
+        why = f"{read.rows:,} rows, but no question with its answer and no column of numbers beside an id"
+    raise UnreadableInput(
+        f"{file}: {why}. Its fields are: {fields or 'none'}. Those under other names are told by --map, as in "
+        "--map question=prompt,answer=output"
+    )
 
 
 @contextmanager

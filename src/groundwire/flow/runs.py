@@ -167,7 +167,12 @@ class Recording:
         return found
 
     def ask(
-        self, requests: Sequence[Request], *, model: LanguageModel, progress: Progress | None = None
+        self,
+        requests: Sequence[Request],
+        *,
+        model: LanguageModel,
+        progress: Progress | None = None,
+        only_fitting: bool = False,
     ) -> tuple[Answer, ...]:
         """``traffic.ask`` for this run.
 
@@ -176,7 +181,7 @@ class Recording:
         """
         if self._how.dry_run and not self._replayed:
             return self._planned(requests, model=model, progress=progress)
-        answers = ask(requests, model=model, asking=self._asking, progress=progress)
+        answers = ask(requests, model=model, asking=self._asking, progress=progress, only_fitting=only_fitting)
         if not self._replayed and not all(answer.recorded for answer in answers):
             self._models[model.id] = asdict(model.capabilities())
             self._save(RunState.RUNNING)

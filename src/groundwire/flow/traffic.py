@@ -12,73 +12,35 @@ from __future__ import annotations
 
 import heapq
 import logging
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from groundwire.core.answers import Answer, Failure, FailureKind
 from groundwire.core.errors import BudgetReached, ModelBusy, ModelError
-from groundwire.core.language import Capabilities, LanguageModel, Reply, Request, Usage
+from groundwire.core.language import LanguageModel, Reply, Request, Usage
 from groundwire.core.ports import Progress
 from groundwire.core.secrets import hide
 from groundwire.flow.answers import ReplayLacks, answer_from, ended, failure_from_text
-from groundwire.flow.ledger import AskMode, Ledger
-from groundwire.flow.pace import Breaker, Limits, Pace, ThreadWorkers, Workers, wait_seconds
-from groundwire.flow.plan import Account, Amount, Price, input_tokens, most, require_room
+from groundwire.flow.asking import Asking, Call, capabilities, is_too_long, too_long_in_words
+from groundwire.flow.pace import Breaker, Pace, wait_seconds
+from groundwire.flow.plan import Amount, input_tokens, most, require_room, too_long
 from groundwire.flow.records import Cost, Recorded, Taken
+
+__all__ = ["Asking", "Call", "ask", "capabilities"]
 
 _log = logging.getLogger(__name__)
 _LOOK_AGAIN_SECONDS = 0.5
 _LONGEST_NAP_SECONDS = 1.0
-_NO_KEY = "0" * 8
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call that came back: its number, and what the model returned or raised after how many seconds."""
-
-    number: int
-    reply: Reply | None
-    error: BaseException | None
-    seconds: float
-
-
-def _thread_workers() -> Workers[Call]:
-    return ThreadWorkers[Call]()
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """How a run asks: what all its steps share.
-
-    Attributes:
-        ledger: where calls are written down.
-        run: the id that they are written down under.
-        limits: of traffic.
-        account: the budget, and what is spent of it.
-        mode: see ``AskMode``.
-        replay_of: the run whose replies a replay takes; empty: any of the ledger.
-        prices: of models, by id.
-        began: when the deadline's time began, by the clock of the workers.
-        heard: ids of the models that were heard of in this run, were it to say that they are busy.
-        workers: makes what calls run in; other than threads for tests.
-    """
-
-    ledger: Ledger
-    run: str
-    limits: Limits = field(default_factory=Limits)
-    account: Account = field(default_factory=Account)
-    mode: AskMode = "resume"
-    replay_of: str = ""
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    began: float = field(default_factory=time.monotonic)
-    heard: set[str] = field(default_factory=set)
-    workers: Callable[[], Workers[Call]] = _thread_workers
 
 
 def ask(
-    requests: Sequence[Request], *, model: LanguageModel, asking: Asking, progress: Progress | None = None
+    requests: Sequence[Request],
+    *,
+    model: LanguageModel,
+    asking: Asking,
+    progress: Progress | None = None,
+    only_fitting: bool = False,
 ) -> tuple[Answer, ...]:
     """Get the replies to requests, from the ledger or from the model.
 
@@ -92,13 +54,14 @@ def ask(
         model: who is asked.
         asking: the run's ledger, limits and budget.
         progress: told how many of the different requests are done.
+        only_fitting: a request that is too long for the model has a failure for an answer, and the others are asked.
 
     Returns:
         One answer a request, in the same order: its reply, or why there is none after all attempts.
 
     Raises:
-        UsageError: a request does not fit into the model's context (nothing was sent), wants what the model cannot
-            do, or the budget is in money and no price is known.
+        UsageError: without ``only_fitting``, a request does not fit into the model's context (nothing was sent); a
+            request wants what the model cannot do, or the budget is in money and no price is known.
         RunRefused: the model refused a call for good (a wrong key, say); no further call was sent.
         RunOverBudget: the next call might exceed the budget.
         RunGaveUp: the model failed many times in a row and again after a pause, cannot be reached, or the deadline
@@ -106,29 +69,8 @@ def ask(
         ReplayLacks: a replay, and the ledger does not have all replies.
         CannotDo: the ledger cannot be used.
     """
-    batch = _Batch(requests, model=model, asking=asking, progress=progress)
+    batch = _Batch(requests, model=model, asking=asking, progress=progress, only_fitting=only_fitting)
     return batch.replay() if asking.mode == "replay" else batch.run()
-
-
-def capabilities(model: LanguageModel, *, asking: Asking) -> Capabilities:
-    """What a model can do; one that is busy when it is asked for that is asked again later, as calls are.
-
-    Raises:
-        ModelBusy: it was busy at every attempt, the next would be after the deadline, or it cannot be reached.
-        ModelRefused: it refuses for good.
-    """
-    workers, limits, attempt = asking.workers(), asking.limits, 0
-    deadline = asking.began + (limits.deadline_seconds or float("inf"))
-    while True:
-        attempt += 1
-        try:
-            return model.capabilities()
-        except ModelBusy as error:
-            wait = max(wait_seconds(limits, key=_NO_KEY, attempt=attempt), error.retry_after or 0.0)
-            if not error.connected or attempt >= limits.attempts or workers.now() + wait >= deadline:
-                raise
-            _log.info("'%s' is busy, it is asked again in %.1f seconds: %s", model.id, wait, hide(str(error)))
-        workers.wait(wait)  # nothing is under way: it only passes the time
 
 
 @dataclass(slots=True, eq=False)
@@ -155,9 +97,16 @@ class _Batch:
     """One ``ask`` from beginning to end."""
 
     def __init__(
-        self, requests: Sequence[Request], *, model: LanguageModel, asking: Asking, progress: Progress | None
+        self,
+        requests: Sequence[Request],
+        *,
+        model: LanguageModel,
+        asking: Asking,
+        progress: Progress | None,
+        only_fitting: bool,
     ) -> None:
         self._requests = tuple(requests)
+        self._only_fitting = only_fitting
         self._keys = tuple(request.key(model.id) for request in self._requests)
         self._model = model
         self._asking = asking
@@ -184,7 +133,7 @@ class _Batch:
         if self._waiting:
             self._asking.account.require_price(self._model.id, self._price)
             capabilities(self._model, asking=self._asking)
-            require_room({job.place: job.request for _, _, job in self._waiting}, model=self._model)
+            self._make_room()
         try:
             self._loop()
         except KeyboardInterrupt as interrupt:
@@ -231,6 +180,27 @@ class _Batch:
             else:
                 self._put(_Job(key, self._requests[place], place), at=now)
         self._tell()
+
+    def _make_room(self) -> None:
+        """Refuse what does not fit into the model's context, or leave it out."""
+        requests = {job.place: job.request for _, _, job in self._waiting}
+        if not self._only_fitting:
+            require_room(requests, model=self._model)
+            return
+        long = {each.place: each for each in too_long(requests, self._model.capabilities())}
+        jobs = [job for _, _, job in self._waiting if job.place in long]
+        self._waiting = [entry for entry in self._waiting if entry[2].place not in long]
+        heapq.heapify(self._waiting)
+        for job in jobs:
+            self._leave_out(job, too_long_in_words(long[job.place]))
+        if jobs:
+            first = too_long_in_words(long[jobs[0].place])
+            _log.warning(
+                "%d of %d requests to '%s' have no answer: %s", len(jobs), len(requests), self._model.id, first
+            )
+
+    def _leave_out(self, job: _Job, reason: str) -> None:
+        self._settle(job, Answer(job.request, failure=Failure(FailureKind.TOO_LONG, reason), attempts=job.attempts))
 
     def _loop(self) -> None:
         """Send and receive until everything has an answer, or until what is under way is back after a stop."""
@@ -351,6 +321,9 @@ class _Batch:
         cost, spent = self._came_to(usage)
         self._asking.ledger.failed(number, reason, seconds=seconds, usage=usage, cost=cost)
         self._asking.account.settle(flight.reserved, spent=spent)
+        if self._only_fitting and is_too_long(error):
+            self._leave_out(flight.job, reason)
+            return
         if not isinstance(error, ModelBusy):
             self._stop = self._stop or error
             return

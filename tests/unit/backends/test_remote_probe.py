@@ -27,9 +27,13 @@ def test_a_server_that_can_everything_is_found_to(caplog: pytest.LogCaptureFixtu
     with StubServer([stub.obliging], paths=stub.VLLM) as server:
         model = model_of(server)
         found = [model.capabilities(), model.capabilities()]
+        billed = model.take_probes()
 
     assert found == [Capabilities(4096, schema=True, logprobs=4, likelihood=True, streaming=True)] * 2
     assert len(server.calls) == 4, "three short calls and one for likelihoods, once"
+    assert [bool(request.given) for request, _, _ in billed] == [False, False, False, True]
+    assert all(reply.usage.input_tokens > 0 and seconds > 0 for _, reply, seconds in billed)
+    assert model.take_probes() == (), "each is handed over once"
     assert all(call.body["max_tokens"] <= 64 for call in server.calls)
     assert caplog.messages == []
 
@@ -77,6 +81,7 @@ def test_a_model_that_does_not_answer_is_not_guessed_at(step: stub.Step, kind: t
         with pytest.raises(kind):
             model.capabilities()
         assert len(server.calls) == 1
+        assert model.take_probes() == ()
         assert model.capabilities().schema, "the next try finds it"
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ttest_1samp, ttest_rel
+from scipy.stats import binomtest, ttest_1samp, ttest_rel
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Item, Judgement
@@ -65,7 +65,14 @@ def test_e8_the_same_three_values_as_items_are_undecided_too() -> None:
         (AT_LEAST, [0.7, 0.72, 0.71, 0.69], "passed"),
         (AT_LEAST, [0.5, 0.52, 0.51, 0.49], "failed"),
         (AT_LEAST, [0.6, 0.6, 0.6], "passed"),
-        (AT_LEAST, [0.59, 0.59], "failed"),
+        (AT_LEAST, [0.59, 0.59], "undecided"),
+        (AT_LEAST, [0.0] * 4, "undecided"),
+        (AT_LEAST, [0.0] * 5, "failed"),
+        (Condition("at_least", MEASURE, -3), [-2.0, -2.0], "passed"),
+        (Condition("at_least", MEASURE, 120), [110.0, 110.0], "failed"),
+        (Condition("at_least", MEASURE, 60), [80.0] * 3, "undecided"),
+        (Condition("at_most", MEASURE, 0.1), [0.0] * 35, "undecided"),
+        (Condition("at_most", MEASURE, 0.1), [0.0] * 36, "passed"),
         (Condition("at_most", MEASURE, 0.6), [0.7, 0.72, 0.71, 0.69], "failed"),
         (Condition("at_most", MEASURE, 0.6), [0.5, 0.52, 0.51, 0.49], "passed"),
         (Condition("at_most", MEASURE, 0.6), [0.62, 0.58, 0.61], "undecided"),
@@ -83,6 +90,27 @@ def test_a_bar_is_kept_broken_or_undecided(condition: Condition, values: list[fl
     assert held.value.mean == pytest.approx(np.mean(values))
     assert math.isnan(held.value.low) or held.value.low <= held.value.mean <= held.value.high
     assert 0 <= held.p <= 1
+
+
+@pytest.mark.parametrize(("right", "top"), [(3, 1.0), (36, 1.0), (36, 100.0)])
+def test_items_that_are_all_right_leave_room_for_the_share_that_was_not_seen(right: int, top: float) -> None:
+    held = only(hold([Condition("at_least", MEASURE, 0.9 * top)], new=side([top] * right)))
+    share = binomtest(0, right).proportion_ci(0.95, method="exact").high
+
+    assert (held.value.low, held.value.high) == pytest.approx((top * (1 - share), top))
+    assert held.p == pytest.approx(min(1, 2 * 0.9**right))
+    assert (held.outcome, held.more) == (("passed", None) if right == 36 else ("undecided", 33))
+    groups = {f"q{n}": f"d{n // 2}" for n in range(right)}
+    assert only(hold([Condition("at_least", MEASURE, 0.9)], new=side([1.0] * right, clusters=groups))).outcome == (
+        "undecided"
+    )
+
+
+def test_a_few_right_answers_pass_no_bar_that_is_broken_in_truth() -> None:
+    rng = np.random.default_rng(5)
+    drawn = [(rng.uniform(size=n) < 0.85).astype(float).tolist() for n in (2, 3, 5, 8, 12, 20) for _ in range(60)]
+    passed = sum(hold([Condition("at_least", MEASURE, 0.9)], new=side(one)).outcome == "passed" for one in drawn)
+    assert passed == 0  # of 360, where Student's t passes the 130 that are right throughout
 
 
 def test_one_value_shows_no_spread_and_that_is_said() -> None:
@@ -157,6 +185,7 @@ def test_after_holms_first_step_the_next_has_more_of_the_level_left() -> None:
     assert (first.outcome, second.outcome) == ("passed", "passed")
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 10), min_size=2, max_size=12), st.lists(st.integers(-12, 12), min_size=1, max_size=5))
 def test_outcome_and_adjusted_p_agree_whatever_the_values(values: list[int], bounds: list[int]) -> None:
     conditions = [Condition("at_least", MEASURE, bound) for bound in dict.fromkeys(bounds)]
@@ -329,3 +358,23 @@ def test_every_condition_and_outcome_has_words() -> None:
     assert found.words.splitlines()[0].startswith("passed: accuracy is at most 0.9: 0.55 [")
     assert "accuracy is not worse by more than 0.05: +0.01667 [" in found.words
     assert BETTER.words == "accuracy is better"
+
+
+def test_sides_on_two_scales_are_refused_and_a_few_odd_values_are_said() -> None:
+    share, percent = [0.5 + n / 100 for n in range(30)], [50.3 + n for n in range(30)]
+    with pytest.raises(UsageError, match=r"the values of new run to 1, those of old to .*two scales.*one scale"):
+        hold([BETTER], new=side(share), old=side(percent))
+    bar = hold([AT_LEAST], new=side(share), old=side(percent))
+    assert any("two scales" in note for note in bar.notes)
+    odd = hold([BETTER], new=side([0.85, *percent[1:]]), old=side(percent))
+    assert any("1 of 60 values (0.85)" in note for note in odd.notes)
+
+
+def test_items_that_stand_twice_with_different_values_are_said() -> None:
+    twice = Side((rows([0.7, 0.8, 0.9]) + rows([0.7, 0.6]),))
+    found = hold([AT_LEAST], new=twice)
+    assert found.held[0].value.unscored == 1
+    (note,) = found.notes
+    assert note.startswith(
+        "accuracy: 1 items stand twice with different values, as 'q1', and count as without one; rep"
+    )

@@ -154,7 +154,7 @@ def test_only_columns_of_numbers_are_measures_and_what_is_none_among_them_is_uns
 
 def test_a_measure_that_is_asked_for_is_read_whatever_it_holds() -> None:
     rows = [{"id": "1", "grade": "85%", "tokens": 20, "f1": 1}]
-    assert values(read(rows, measures=("grade", "tokens", "em"))) == {("1", "grade"): None, ("1", "tokens"): 20}
+    assert values(read(rows, measures=("grade", "tokens", "em"))) == {("1", "grade"): 85, ("1", "tokens"): 20}
     result = {"query_id": "0", "query": "q", "gt_answer": "g", "response": "r", "metrics": {"f1": 1, "recall": 0.5}}
     assert values(read({"results": [result]}, measures=("recall",))) == {("0", "recall"): 0.5}
     own = {"item_id": "q", "system": "b", "rubric": "r", "value": 1, "outcome": "read", "judge": "v1"}
@@ -209,6 +209,55 @@ def test_runs_and_qrels_of_trec_are_told_from_tables() -> None:
 def test_the_dearer_of_two_prices_of_one_answer_is_kept_whatever_the_order() -> None:
     rows = [{"id": "1", "f1": 1, "cost": 2}, {"id": "1", "f1": 1, "cost": 3}]
     assert read(rows).costs == read(rows[::-1]).costs == {("a", "1"): {"cost": 3}}
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted", "said"),
+    [
+        (["0,62", "0,5", "1"], [0.62, 0.5, 1], "f1: the comma is read as a decimal point"),
+        (["0,625", "0,580"], [0.625, 0.58], "f1: the comma is read as a decimal point"),
+        (["62,5 %", "70%", ""], [62.5, 70, None], "f1: in per cent, the comma is read as a decimal point"),
+        (["62%", "70%", "NaN"], [62, 70, None], "f1: in per cent"),
+        (["1,250", "2,500"], [], ""),  # thousands or decimals? nobody can tell
+        (["1,5", "two", "three"], [], ""),
+        (["62%", "0.5"], [None, 0.5], ""),
+    ],
+)
+def test_numbers_as_others_write_them_are_read_by_the_column_or_not_at_all(
+    cells: list[str], wanted: list[float | None], said: str
+) -> None:
+    found = read("id;f1\n" + "".join(f"q{n};{cell}\n" for n, cell in enumerate(cells)), measures=("f1",))
+
+    assert list(values(found).values()) == (wanted or [None] * len(cells))
+    assert [note for note in found.notes if note.startswith("f1")] == ([said] if said else [])
+
+
+def test_answers_keep_their_commas_and_costs_lose_theirs() -> None:
+    found = read("id;question;answer;cost;wert\n1;Wie viel?;3,5;0,25;4,5\n2;Und?;1,5;0,5;5,5\n")
+
+    assert [item.answer for item in found.items] == ["3,5", "1,5"]
+    assert found.costs["a", "1"] == {"cost": 0.25}
+    assert values(found) == {("1", "wert"): 4.5, ("2", "wert"): 5.5}
+    mapped = read("id;question;out\n1;Wie viel?;3,5\n", mapping={"answer": "out"})
+    assert [item.answer for item in mapped.items] == ["3,5"]
+
+
+def test_ids_that_a_table_took_for_numbers_are_whole_again() -> None:
+    assert sorted(values(read([{"id": 12.0, "f1": 1}, {"id": 7.0, "f1": 0}]))) == [("12", "f1"), ("7", "f1")]
+    assert read("id,f1\n3.0,1\n").notes == ("values were taken from: f1", "id: 12.0 is read as the id 12")
+    assert sorted(values(read([{"id": "1.0", "f1": 1}, {"id": "1.1", "f1": 0}]))) == [("1.0", "f1"), ("1.1", "f1")]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PK\x03\x04\x00", "f is a workbook"), (b"PAR1\x15", "f is a Parquet file; save it as JSON Lines or CSV"),
+        (b"%PDF-1.7", "f is a PDF"), (b"", "f is empty"), (b"\xef\xbb\xbf \n", "f is empty; it should have one JSON"),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_or_empty_is_refused_with_what_to_do(data: bytes, said: str) -> None:
+    with pytest.raises(UnreadableInput, match=said):
+        read_results(data, name="f")
 
 
 @pytest.mark.parametrize(

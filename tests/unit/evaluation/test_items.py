@@ -198,3 +198,10 @@ def test_every_row_is_an_item_or_a_reject(lines: list[str | bytes]) -> None:
 
     assert reading.rows == len(reading.items) + len(reading.rejects) == sum(bool(line.strip()) for line in lines)
     assert len({(item.system, item.id) for item in reading.items}) == len(reading.items)
+
+
+@pytest.mark.parametrize("blank", ["", " \n", [""], ["", "  "], [{"text": ""}]])
+def test_contexts_that_are_all_blank_are_none(blank: object) -> None:
+    row = {"id": "1", "question": "q", "contexts": blank}
+    assert read_items([json.dumps(row)]).items[0].contexts == ()
+    assert read_items([json.dumps(row | {"contexts": ["", "c"]})]).items[0].contexts == ("", "c")

@@ -53,6 +53,7 @@ def test_columns_that_pandas_wrote_become_rows_with_gaps_as_none() -> None:
         ("", "neither JSON, nor a table"),
         ("plain prose without a head", "neither JSON, nor a table"),
         ("id,f1\n", "holds no rows"),
+        (",,id,answer,answer\n1,2,3,a,b\n", "has the column 'answer' twice"),
         ('{"columns": ["a", "b"], "data": [[1]]}', "2 columns, but not every row"),
         ('[{"id": "1", "f1": 1}, {"id"', "neither one JSON value nor one JSON object a line; row 1: "),
         ('{"results": [\n{"query_id": "1",\n', "neither one JSON value nor one JSON object a line; row 1: not JSON"),

@@ -105,6 +105,20 @@ def test_a_model_that_fails_leaves_the_question_unscored(archive: Archive, ledge
     assert "busy" in found[0].answered.reason
 
 
+def test_a_question_that_is_too_long_for_the_model_is_unread_and_the_others_are_answered(
+    archive: Archive, ledger: Ledger
+) -> None:
+    model = ScriptedModel(repeats, capabilities=Capabilities(context_tokens=2000))
+    long = f"{QUESTION} {'Please say it. ' * 900}"
+    with helping(model, ledger) as assistant:
+        lost, found = answer_all(archive, [long, QUESTION], settings=settings(), assistant=assistant)
+
+    assert found.answered.text == "4,200 homes had no power in Port Ellery."
+    assert (lost.answered.text, lost.answered.outcome) == ("", "unreadable")
+    assert "more than the 2,000 of the model's context; nothing was sent" in lost.answered.reason
+    assert len(model.requests) == 1
+
+
 def test_a_model_without_system_messages_is_asked_without(archive: Archive, ledger: Ledger) -> None:
     model = ScriptedModel(repeats, capabilities=Capabilities(context_tokens=8192, system=False))
     with helping(model, ledger) as assistant:

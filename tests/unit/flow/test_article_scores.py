@@ -336,3 +336,14 @@ def test_an_archive_gives_what_an_article_lists_and_nothing_else() -> None:
 
     assert [one.id for one in sources_of_archive(archive)(ARTICLE)] == ["river"]
     assert sources_of_archive(archive)(None) == []
+
+
+def test_an_article_longer_than_the_models_context_is_unscored_with_the_reason(ledger: Ledger) -> None:
+    model = ScriptedModel(lambda _: numbers(3), capabilities=Capabilities(context_tokens=4000))
+    long = Item("long", "Flood", ("The river rose.",), "Water came again. " * 3000, None, "plain")
+    found = scored(ledger, model, ArticleItems((*given(2).items, long), ()))
+
+    rows = {(row.item_id, row.system): row for row in found.judgements if row.rubric == "scorerag_total"}
+    assert rows["long", "plain"].value is None
+    assert "nothing was sent" in rows["long", "plain"].reason
+    assert all(row.value is not None for (item, _), row in rows.items() if item != "long")

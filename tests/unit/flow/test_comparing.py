@@ -125,7 +125,7 @@ def test_one_system_is_not_compared_and_the_files_are_named() -> None:
     with pytest.raises(UsageError, match=r"there is 1 system.*a\.jsonl holds a"):
         compared(write("a.jsonl", rows(8)))
     with pytest.raises(UsageError, match=r"there are no systems.*x\.jsonl holds none"):
-        compared(write("x.jsonl", "{}\n"))
+        compared(write("x.jsonl", "{}\n"), measures=("f1",))
 
 
 def test_a_measure_that_nobody_has_is_refused_with_those_that_there_are() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.core.errors import BudgetReached, UsageError
-from groundwire.core.language import Request
+from groundwire.core.language import Capabilities, Request
 from groundwire.core.types import Item
 from groundwire.evaluation.claim_measures import CLAIM_MEASURES
 from groundwire.evaluation.comparisons import Options
@@ -296,3 +296,40 @@ def test_verdicts_that_hang_on_a_juror_are_told_where_systems_are_compared(ledge
     assert [(turn.left_out.split("/")[0], turn.before == turn.after) for turn in found.turns] == [
         ("scripted:fond", False)
     ]
+
+
+@pytest.mark.parametrize("mode", ["paper", "shared"])
+def test_an_item_longer_than_the_models_context_is_unscored_with_the_reason_and_the_others_go_on(
+    ledger: Ledger, mode: str
+) -> None:
+    def script(request: Request) -> str:
+        return '{"score": 70, ' if request.stop else shared(70)
+
+    able = Capabilities(context_tokens=4096, schema=True)
+    model = ScriptedModel(script, name="m", capabilities=able)
+    long = replace(ITEM, id="long", contexts=("word " * 5000,))
+    plan = JudgePlan(JudgeSettings(mode=mode), options=FEW)  # type: ignore[arg-type]
+    found = judged(ledger, model, given=[ITEM, long], plan=plan)
+
+    values = {(row.item_id, row.rubric): row for row in found.judgements}
+    unscored = ["contextual_coherence"] if mode == "paper" else NAMES  # the only call of paper mode that has contexts
+    assert [name for name in NAMES if values["long", name].value is None] == unscored
+    for name in NAMES:
+        assert values["1", name].value is not None
+        if name in unscored:
+            assert values["long", name].outcome == "unreadable"
+            assert "more than the 4,096 of the model's context; nothing was sent" in values["long", name].reason
+    assert not any("word word" in said(request) for request in model.requests)
+    assert judged(ledger, model, given=[ITEM, long], plan=plan, replay=True).judgements == found.judgements
+
+
+def test_claims_of_a_text_longer_than_the_models_context_are_unscored_with_the_reason(ledger: Ledger) -> None:
+    model = claim_model(2, 1)
+    small = ScriptedModel(model._script, name="claims", capabilities=Capabilities(context_tokens=2048, schema=True))
+    long = replace(ITEM, id="long", answer="Long answer. " + "word " * 3000)
+    found = judged(ledger, small, given=[ITEM, long], plan=CLAIMS)
+
+    values = {(row.item_id, row.rubric): row for row in found.judgements}
+    assert values["1", "precision"].value == 100
+    assert values["long", "precision"].value is None
+    assert "nothing was sent" in values["long", "precision"].reason

@@ -10,7 +10,7 @@ from groundwire.core.types import Judgement
 from groundwire.evaluation.comparisons import Options
 from groundwire.evaluation.joins import Joined
 from groundwire.flow import report_figures
-from groundwire.flow.report_figures import correlations, judged_again, span_of, variance_figure
+from groundwire.flow.report_figures import _side_by_side, correlations, judged_again, span_of, variance_figure
 from groundwire.flow.report_views import report_words
 
 WORDS = report_words("en")
@@ -42,6 +42,19 @@ def test_correlations_are_those_of_scipy_over_answers_with_all_values() -> None:
     assert "70 answers" in figure.note
     assert "10 left out" in figure.note
     assert "bootstrap interval" in figure.note
+
+
+def test_measures_of_the_same_answers_are_set_side_by_side_as_others_are() -> None:
+    rng = np.random.default_rng(1)
+    tables = [table(name, rng.integers(0, 20, (30, 3)).astype(float)) for name in ("one", "other", "third")]
+    short = replace(tables[2], items=tables[2].items[::-1], values=tables[2].values[::-1])  # the same, not in order
+    (every, both, columns), (all_of_them, rest, others) = (
+        _side_by_side(held) for held in (tables, [*tables[:2], short])
+    )
+    assert every == all_of_them == 90
+    assert both[:2] == [("a", "q0"), ("a", "q1")]
+    for name in ("one", "other", "third"):
+        assert dict(zip(both, columns[name], strict=True)) == dict(zip(rest, others[name], strict=True))
 
 
 def test_many_answers_are_correlated_without_intervals(monkeypatch: pytest.MonkeyPatch) -> None:

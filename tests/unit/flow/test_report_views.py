@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +51,12 @@ def test_an_undecided_pair_says_how_many_more_items_would_decide() -> None:
     assert found.decision == "undecided"
     assert f"about {found.more:,} more items would decide" in verdict(found, words=report_words("en"))
     assert f"再加約 {found.more:,} 題" in verdict(found, words=report_words("zh-TW"))
+
+
+def test_one_more_item_is_one() -> None:
+    found = replace(measure(50.5, 50, spread=4).pairs[0], more=1)
+    assert "about 1 more item would decide" in verdict(found, words=report_words("en"))
+    assert "再加約 1 題" in verdict(found, words=report_words("zh-TW"))
 
 
 def test_a_view_without_a_table_has_pairs_but_no_items_and_unknown_figures_are_dashes() -> None:

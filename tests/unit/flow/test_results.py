@@ -138,6 +138,23 @@ def test_a_mapped_name_must_be_in_one_of_the_files() -> None:
         read_result_files(files, mapping={"answer": "body"})
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"qid": "1", "frage": "Wer?"}\n', r"1 rows, but no question with its answer and no column of numbers"),
+        ('{"qid": "1", "out": "Sie."}\n', r"beside an id\. Its fields are: qid, out\. Those under other names are "),
+        ('{"id": "1", "question": "q", "answer": "a", "reference": ["r", "s"]}\n', r"none of 1 rows .* 2 references"),
+        ('{"one": "She.", "two": "He."}', r"row 1: there is neither an id nor a question.*fields are: one, two\."),
+        ("{}\n", "Its fields are: none"),
+        (json.dumps({f"c{n}": "x" for n in range(30)}), r"c9, …\."),
+    ],
+)  # fmt: skip
+def test_a_file_out_of_which_nothing_comes_says_why_and_what_its_fields_are(text: str, said: str) -> None:
+    write("b.jsonl", answers("1"))
+    with pytest.raises(UnreadableInput, match=rf"a\.jsonl: .*{said}"):
+        read_result_files([write("a.jsonl", text), "b.jsonl"])
+
+
 QRELS = "1 0 d1 1\n2 0 d2 2\n"
 
 
