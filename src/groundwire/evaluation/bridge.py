@@ -20,7 +20,6 @@ from groundwire.evaluation.joins import Coverage
 from groundwire.evaluation.labels import Powered, powered_mean
 from groundwire.evaluation.letters import grouping_letters
 from groundwire.evaluation.permutation import false_alarms, holm
-from groundwire.evaluation.tails import normal_quantile
 
 FEWEST = 20
 """Items, or clusters of them, that both judges must have judged; fewer do not show how the judges differ."""
@@ -37,7 +36,7 @@ def bridged_comparison(
 ) -> MeasureComparison:
     """Compare all pairs of systems under one measure on the scale of the judge ``options.bridge``.
 
-    Each system is taken by the judge that has judged most of its items. p-values are of the normal distribution,
+    Each system is taken by the judge that has judged most of its items. p-values are those of the corrected difference,
     adjusted by Holm over the pairs; wins, ties and losses are those of the items that the first judge has judged.
 
     Args:
@@ -60,16 +59,7 @@ def bridged_comparison(
     on_scale = {system: values.get((system, reference), {}) for system in systems}
     own = {system: _own_judge(values, system, reference=reference) for system in systems}
     as_judged = {system: values[system, own[system]] for system in systems}
-    found = {
-        pair: _corrected(
-            _less(on_scale, pair),
-            _less(as_judged, pair),
-            what=" and ".join(pair),
-            level=options.level,
-            clusters=clusters,
-        )
-        for pair in combinations(systems, 2)
-    }
+    found = _differences(on_scale, as_judged, level=options.level, clusters=clusters)
     p = dict(zip(found, holm([powered.p for powered in found.values()]), strict=True))
     used = max(powered.labels + powered.judged for powered in found.values())
     return MeasureComparison(
@@ -97,6 +87,18 @@ def bridged_comparison(
         length_slope=None,
         notes=(f"brought to the scale of '{reference}' through items that both judges have judged, {_HOLDS}",),
     )
+
+
+def _differences(
+    on_scale: Mapping[str, Values], as_judged: Mapping[str, Values], *, level: float, clusters: Clusters | None
+) -> dict[Pair, Powered]:
+    """The corrected difference of every pair of systems, in order of their names."""
+    return {
+        pair: _corrected(
+            _less(on_scale, pair), _less(as_judged, pair), what=" and ".join(pair), level=level, clusters=clusters
+        )
+        for pair in combinations(on_scale, 2)
+    }
 
 
 def _values(judgements: Sequence[Judgement]) -> dict[Pair, dict[str, float]]:
@@ -214,7 +216,7 @@ def _pair(
     measure: str, pair: Pair, powered: Powered, *, p: float, on_scale: Mapping[str, Values], options: Options
 ) -> PairComparison:
     margin, sign = options.margin_of(measure), options.sign(measure)
-    inner = _inner(powered, options.level)
+    inner = powered.around(2 * options.level - 1)
     gaps = np.array(list(_less(on_scale, pair).values()))
     same = tied(gaps, np.zeros(len(gaps)), tolerance=options.tolerance)
     return PairComparison(
@@ -235,8 +237,3 @@ def _pair(
         losses=int((gaps * sign < 0)[~same].sum()),
         at_equal_length=None,
     )
-
-
-def _inner(powered: Powered, level: float) -> tuple[float, float]:
-    reach = normal_quantile(level) * powered.error
-    return powered.mean - reach, powered.mean + reach

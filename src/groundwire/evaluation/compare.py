@@ -31,10 +31,19 @@ from groundwire.evaluation.distributions import tie_rates, tied
 from groundwire.evaluation.effects import Effects, effect_sizes
 from groundwire.evaluation.flips import tossed
 from groundwire.evaluation.joins import Joined, join, judges_of, refuse_two_judges
-from groundwire.evaluation.lengths import LengthControlled, length_controlled
+from groundwire.evaluation.lengths import LengthControlled, length_controlled_each
 from groundwire.evaluation.letters import grouping_letters
-from groundwire.evaluation.permutation import PairwiseTest, false_alarms, holm, randomised_tukey_hsd
+from groundwire.evaluation.permutation import (
+    PairwiseTest,
+    critical_difference,
+    false_alarms,
+    fewest_items,
+    holm,
+    randomised_tukey_hsd,
+)
 from groundwire.evaluation.resampling import Floats, edges, mean_error, resampled_means
+from groundwire.evaluation.steps import settled
+from groundwire.evaluation.tails import widened
 
 _FEW = 0.8
 """A note is made where fewer than this share of the items are scored for all systems."""
@@ -90,6 +99,7 @@ def compare(
         mismatches=tuple(mismatch for table in tables for mismatch in table.mismatches),
         notes=tuple(note for note in notes if note),
         options=wanted,
+        tables=tables,
     )
 
 
@@ -109,7 +119,10 @@ def _refuse_lost(tables: Sequence[Joined], clusters: Mapping[str, Hashable] | No
 
 @dataclass(frozen=True, slots=True)
 class _Worked:
-    """A table with all that its pairs are read from; ``p`` is adjusted, ``draws`` are resampled means by system."""
+    """A table with all that its pairs are read from; ``p`` is adjusted, ``draws`` are resampled means by system.
+
+    ``family`` counts the pairs that share the false alarms.
+    """
 
     table: Joined
     labels: tuple[Hashable, ...] | None
@@ -117,6 +130,7 @@ class _Worked:
     p: Matrix
     draws: Floats
     controlled: LengthControlled | None
+    family: int
 
 
 def _compared(
@@ -129,8 +143,9 @@ def _compared(
     able = [table for table in tables if len(table.items) > 1 and len(table.systems) > 1]
     labels = [None if clusters is None else tuple(clusters[item] for item in table.items) for table in able]
     draws = _shared_draws(able, labels, options=options)
+    adjusted = [None] * len(able) if lengths is None else _controlled(able, labels, lengths=lengths, options=options)
     worked = []
-    for table, of_items, drawn in zip(able, labels, draws, strict=True):
+    for table, of_items, drawn, controlled in zip(able, labels, draws, adjusted, strict=True):
         test = randomised_tukey_hsd(
             table.values,
             clusters=of_items,
@@ -138,23 +153,27 @@ def _compared(
             level=options.level,
             seed=options.seed,
         )
-        controlled = _controlled(table, lengths, labels=of_items, options=options) if lengths is not None else None
-        worked.append(_Worked(table, of_items, test, test.p, drawn, controlled))
+        worked.append(_Worked(table, of_items, test, test.p, drawn, controlled, len(_pairs_of(table))))
     if options.adjust == "holm":
         worked = _holm(worked, options)
     found = {one.table.measure: _measured(one, options) for one in worked}
     return tuple(found.get(table.measure) or _nothing(table, options) for table in tables)
 
 
+def _together(tables: Sequence[Joined], *, systems: bool) -> list[list[int]]:
+    """Places of the tables that have the same items, and where asked the same systems."""
+    found: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+    for place, table in enumerate(tables):
+        found.setdefault((table.items, table.systems if systems else ()), []).append(place)
+    return list(found.values())
+
+
 def _shared_draws(
     tables: Sequence[Joined], labels: Sequence[tuple[Hashable, ...] | None], *, options: Options
 ) -> list[Floats]:
     """Resampled means of every system, a matrix a measure; measures of the same items see the same draws."""
-    together: dict[tuple[str, ...], list[int]] = {}
-    for place, table in enumerate(tables):
-        together.setdefault(table.items, []).append(place)
     found: dict[int, Floats] = {}
-    for places in together.values():
+    for places in _together(tables, systems=False):
         columns = np.concatenate([tables[place].values for place in places], axis=1)
         means = resampled_means(columns, clusters=labels[places[0]], resamples=options.resamples, seed=options.seed)
         ends = np.cumsum([len(tables[place].systems) for place in places])
@@ -163,14 +182,29 @@ def _shared_draws(
 
 
 def _controlled(
-    table: Joined, lengths: Lengths, *, labels: Sequence[Hashable] | None, options: Options
-) -> LengthControlled:
-    lost = [(system, item) for item in table.items for system in table.systems if (system, item) not in lengths]
-    if lost:
-        system, item = lost[0]
-        raise UsageError(f"{len(lost)} answers have no length, as that of system '{system}' to item '{item}'")
-    long = np.array([[lengths[system, item] for system in table.systems] for item in table.items])
-    return length_controlled(table.values, lengths=long, clusters=labels, level=options.level, seed=options.seed)
+    tables: Sequence[Joined],
+    labels: Sequence[tuple[Hashable, ...] | None],
+    *,
+    lengths: Lengths,
+    options: Options,
+) -> list[LengthControlled | None]:
+    """Differences at equal length; measures of the same answers see the same draws."""
+    found: dict[int, LengthControlled] = {}
+    for places in _together(tables, systems=True):
+        table = tables[places[0]]
+        lost = [(system, item) for item in table.items for system in table.systems if (system, item) not in lengths]
+        if lost:
+            system, item = lost[0]
+            raise UsageError(f"{len(lost)} answers have no length, as that of system '{system}' to item '{item}'")
+        each = length_controlled_each(
+            [tables[place].values for place in places],
+            lengths=np.array([[lengths[system, item] for system in table.systems] for item in table.items]),
+            clusters=labels[places[0]],
+            level=options.level,
+            seed=options.seed,
+        )
+        found |= dict(zip(places, each, strict=True))
+    return [found[place] for place in range(len(tables))]
 
 
 def _holm(worked: Sequence[_Worked], options: Options) -> list[_Worked]:
@@ -181,13 +215,14 @@ def _holm(worked: Sequence[_Worked], options: Options) -> list[_Worked]:
     for (one, (first, second)), p in zip(pairs, holm(alone), strict=True):
         matrix = matrices[one.table.measure]
         matrix[first, second] = matrix[second, first] = p
-    return [replace(one, p=matrices[one.table.measure]) for one in worked]
+    return [replace(one, p=matrices[one.table.measure], family=len(pairs)) for one in worked]
 
 
 def _alone(worked: _Worked, options: Options) -> list[float]:
     """The p of every pair by itself; the pairs share their tosses."""
     one, other = zip(*_pairs_of(worked.table), strict=True)
-    differences = worked.table.values[:, list(one)] - worked.table.values[:, list(other)]
+    values = worked.table.values
+    differences = settled(values[:, list(one)] - values[:, list(other)], largest=float(np.abs(values).max()))
     p = tossed(differences, clusters=worked.labels, permutations=options.permutations, seed=options.seed)
     return [float(one) for one in p]
 
@@ -241,12 +276,12 @@ def _pair(worked: _Worked, effects: Effects, *, pair: tuple[int, int], options: 
     margin, sign = options.margin_of(table.measure), options.sign(table.measure)
     gaps = table.values[:, one] - table.values[:, other]
     same = tied(table.values[:, one], table.values[:, other], tolerance=options.tolerance)
-    drawn = worked.draws[:, one] - worked.draws[:, other]
-    low, high = edges(drawn, level=2 * options.level - 1).tolist()
+    drawn = settled(worked.draws[:, one] - worked.draws[:, other], largest=float(np.abs(table.values).max()))
+    units = len(gaps) if worked.labels is None else len(set(worked.labels))
+    within = widened(2 * options.level - 1, clusters=units) if units > 1 else 1.0
+    low, high = edges(drawn, level=within).tolist()
     mean, p = float(effects.difference[pair]), float(worked.p[pair])
     decision = decided(mean * sign, p, inner=(low, high), margin=margin, level=options.level)
-    strict = 1 - (1 - options.level) / len(_pairs_of(table))
-    error = mean_error(gaps.tolist(), clusters=worked.labels)
     return PairComparison(
         measure=table.measure,
         one=table.systems[one],
@@ -259,11 +294,26 @@ def _pair(worked: _Worked, effects: Effects, *, pair: tuple[int, int], options: 
         d_av=float(effects.d_av[pair]),
         tukey=float(effects.tukey[pair]),
         margin=margin,
-        more=more_items(error, margin=margin, level=strict) if decision == "undecided" else None,
+        more=_more(gaps, worked, margin=margin, options=options) if decision == "undecided" else None,
         wins=int((gaps * sign > 0)[~same].sum()),
         ties=int(same.sum()),
         losses=int((gaps * sign < 0)[~same].sum()),
         at_equal_length=worked.controlled.between(one, other) if worked.controlled else None,
+    )
+
+
+def _more(gaps: Floats, worked: _Worked, *, margin: float | None, options: Options) -> int | None:
+    """About how many more items would decide a pair, by the test that decides here."""
+    found, table = mean_error(gaps.tolist(), clusters=worked.labels), worked.table
+    if options.adjust == "holm":
+        strict = 1 - (1 - options.level) / worked.family
+        return more_items(found, margin=margin, level=strict, fewest=fewest_items(2, level=strict))
+    return more_items(
+        found,
+        margin=margin,
+        level=options.level,
+        critical=critical_difference(worked.test, table.values, clusters=worked.labels),
+        fewest=fewest_items(len(table.systems), level=options.level),
     )
 
 

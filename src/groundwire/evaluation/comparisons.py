@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Interval
 from groundwire.evaluation.decisions import Decision
 from groundwire.evaluation.distributions import Ties
-from groundwire.evaluation.joins import Coverage, Mismatch
+from groundwire.evaluation.joins import Coverage, Joined, Mismatch
 from groundwire.evaluation.permutation import false_alarms
 
 Adjust = Literal["tukey", "holm"]
@@ -127,7 +127,7 @@ class PairComparison:
             return f"{self.one} is {self.decision} than {self.other}: {figures}"
         if self.decision == "equivalent":
             return f"{self.one} and {self.other} are equivalent within {self.margin:g}: {figures}"
-        more = "" if self.more is None else f"; about {self.more:,} more items would decide"
+        more = "" if self.more is None else f"; about {self.more:,} more item{'s' * (self.more > 1)} would decide"
         return f"undecided between {self.one} and {self.other}: {figures}{more}"
 
 
@@ -172,7 +172,8 @@ class MeasureComparison:
 class Comparison:
     """Systems under several measures, in the order in which the measures first appeared.
 
-    ``mismatches`` names the items that a system lacks or has twice; ``options`` hold seed and draws.
+    ``mismatches`` names the items that a system lacks or has twice; ``options`` hold seed and draws. ``tables`` are the
+    values, of each measure but those that were bridged.
     """
 
     measures: tuple[MeasureComparison, ...]
@@ -180,6 +181,7 @@ class Comparison:
     mismatches: tuple[Mismatch, ...]
     notes: tuple[str, ...]
     options: Options
+    tables: tuple[Joined, ...] = field(default=(), repr=False, compare=False)
 
 
 def decided(gain: float, p: float, *, inner: tuple[float, float], margin: float | None, level: float) -> Decision:

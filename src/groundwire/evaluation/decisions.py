@@ -14,6 +14,7 @@ import numpy as np
 
 from groundwire.core.errors import UsageError
 from groundwire.core.types import Interval
+from groundwire.evaluation.power import items_needed
 from groundwire.evaluation.resampling import MeanError, edges, mean_error, resampled_means
 from groundwire.evaluation.tails import normal_quantile, student_beyond, student_quantile
 
@@ -24,6 +25,10 @@ How = Literal["t", "bootstrap"]
 POWER = 0.8
 """The chance to see a difference as large as the one at hand, for which more items are counted."""
 _RESAMPLES = 10_000
+_MOST = 10**12
+"""A number of items above which none is named."""
+_FEW = 100
+"""Clusters up to which the t distribution counts noticeably more items than the normal one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,25 +170,54 @@ def hold_to(
     )
 
 
-def more_items(found: MeanError, *, margin: float | None = None, level: float = 0.95) -> int | None:
+def more_items(
+    found: MeanError,
+    *,
+    margin: float | None = None,
+    level: float = 0.95,
+    critical: float | None = None,
+    fewest: int = 0,
+) -> int | None:
     """About how many more values would decide, if mean and spread stay as they are; at least 1, or None.
 
     Counted for a chance of 0.8 to see a difference as large as this one, and where a margin is given and the mean lies
-    within it, to show that the difference is smaller; the fewer of the two.
+    within it, to show that the difference is smaller; the fewer of the two. None also where that many are there
+    already, so that what stands in the way is not their number.
+
+    Args:
+        found: the mean difference with its error.
+        margin: of equivalence.
+        level: of the test.
+        critical: the smallest mean that the test tells from 0 with as many values; None: by the t distribution.
+        fewest: clusters below which the test tells nothing apart.
     """
     if found.clusters < 2:
         return None
-    spread = found.error * math.sqrt(found.n)
+    size, error = abs(found.mean), found.error
     needed = []
-    if found.mean:
-        reach = normal_quantile((1 + level) / 2) + normal_quantile(POWER)
-        needed.append((reach * spread / found.mean) ** 2)
-    if margin is not None and abs(found.mean) < margin:
-        reach = normal_quantile(level) + normal_quantile((1 + POWER) / 2)
-        needed.append((reach * spread / (margin - abs(found.mean))) ** 2)
-    if not needed or min(needed) > 1e12:
-        return None
-    return max(1, math.ceil(min(needed)) - found.n)
+    if size:
+        edge = normal_quantile((1 + level) / 2) * error if critical is None else critical
+        times = ((edge + normal_quantile(POWER) * error) / size) ** 2
+        if critical is None and 0 < times * found.clusters <= _FEW:
+            times = _times_by_t(found, level=level)
+        needed.append(_at_least(times * found.n, found, fewest=fewest))
+    if margin is not None and size < margin:
+        reach = (normal_quantile(level) + normal_quantile((1 + POWER) / 2)) * error
+        needed.append(_at_least((reach / (margin - size)) ** 2 * found.n, found))
+    known = [number for number in needed if number is not None]
+    return min(known) - found.n if known and min(known) <= _MOST else None
+
+
+def _at_least(items: float, found: MeanError, *, fewest: int = 0) -> int | None:
+    """So many items, or as many as the fewest clusters have; None where they are there already."""
+    number = max(items, fewest * found.n / found.clusters)
+    return math.ceil(min(number, 2 * _MOST)) if number > found.n else None
+
+
+def _times_by_t(found: MeanError, *, level: float) -> float:
+    """How many times the clusters a t test takes; with few of them it takes more than the normal distribution says."""
+    clusters = items_needed(found.mean / (found.error * math.sqrt(found.clusters)), level=level, power=POWER)
+    return (clusters or 0) / found.clusters
 
 
 Edges = tuple[float, float]

@@ -117,6 +117,7 @@ def power_curve(
                 table[np.sort(rng.choice(items, size, replace=False))],
                 permutations=permutations,
                 level=level,
+                tail=False,
                 seed=int(rng.integers(2**32)),
             )
             for _ in range(turns)

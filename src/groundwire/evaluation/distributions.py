@@ -115,5 +115,5 @@ def tie_rates(values: Matrix, *, tolerance: float = 0.0) -> Ties:
 
 def tied(one: Matrix, other: Matrix, *, tolerance: float = 0.0) -> NDArray[np.bool_]:
     """Where two arrays hold the same value, but for rounding and a tolerance; their shapes are broadcast."""
-    slack = tolerance + _ROUNDING * max(1.0, float(np.abs(one).max(initial=0)), float(np.abs(other).max(initial=0)))
+    slack = tolerance + _ROUNDING * max(float(np.abs(one).max(initial=0)), float(np.abs(other).max(initial=0)))
     return np.asarray(np.abs(one - other) <= slack)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -18,8 +19,13 @@ _FEWEST = 20
 """Values that it takes to say what is odd among them."""
 _ODD = 0.05
 """The largest share of them that can be odd."""
-_ENDS = ((10, 4), (5, 2), (1, 2))
-"""Where other scales end, and how many times larger the next value must be to say that few below are of that scale."""
+_ENDS = (10, 5, 1)
+"""Where other scales end."""
+_GAP = 20
+"""How many usual distances between neighbours part a few odd values from the next one."""
+
+_MOST_COUNTED = 20
+"""Whole numbers up to this may be counts."""
 
 Misfit = Literal["missing", "twice", "twice and different"]
 
@@ -109,7 +115,7 @@ def _scale(measure: str, by_system: Mapping[str, Sequence[float]]) -> Scale:
     small = [name for name, own in sorted(by_system.items()) if 0 < max(own) <= 1]
     large = [name for name, own in sorted(by_system.items()) if median([abs(one) for one in own if one] or [0]) > 1]
     words = _span(values)
-    if small and large:
+    if small and large and not _counts(values):
         note = (
             f"{measure}: the values of {', '.join(small)} run to 1, those of {', '.join(large)} to {values[-1]:g}: "
             "they look to be on two scales, and their difference says nothing"
@@ -127,6 +133,11 @@ def _scale(measure: str, by_system: Mapping[str, Sequence[float]]) -> Scale:
     return Scale(measure, _span(most), len(values), odd, note)
 
 
+def _counts(values: Sequence[float]) -> bool:
+    """Whether values are small whole numbers, of which one system may have 0 and 1 and another more."""
+    return values[-1] <= _MOST_COUNTED and all(value == round(value) for value in values)
+
+
 def _span(values: Sequence[float]) -> str:
     low, high = values[0], values[-1]
     if low >= 0 and high <= 100:
@@ -135,26 +146,44 @@ def _span(values: Sequence[float]) -> str:
 
 
 def _off_scale(values: Sequence[float]) -> tuple[float, ...]:
-    """Few values above 1 among shares, or few and far below the others on a scale to 100; 0 is at home on both."""
-    told = [value for value in values if value]
+    """Few values far above 1 among shares, or few far below the others on a scale to 100; 0 is at home on both.
+
+    Far is what the distances between the others do not explain. 1 and the multiples of 5 are what judges give to the
+    worst answers on a scale to 100, so they alone are not odd there; a fraction among whole numbers is.
+    """
+    told = values[bisect_right(values, 0.0) :]
     few = _ODD * len(told)
-    if len(values) < _FEWEST or not told or told[0] < 0:
+    if len(values) < _FEWEST or not told or values[0] < 0:
         return ()
-    above = tuple(value for value in told if value > 1)
-    if above and len(above) <= few and above[0] >= 2 and told[0] < 1:
-        return above
-    for end, gap in _ENDS if told[-1] > 10 else ():
-        below = tuple(value for value in told if value <= end)
-        if below and len(below) <= few and told[len(below)] > gap * below[-1]:
+    shares = bisect_right(told, 1)
+    if 0 < len(told) - shares <= few and told[shares] >= 2 and told[0] < 1:
+        above = tuple(told[shares:])
+        strange = any(one > 10 or one == round(one) for one in above)
+        return above if strange and _apart(above[0], told[:shares][::-1]) else ()
+    if told[-1] <= 10:
+        return ()
+    for end in _ENDS:
+        count = bisect_right(told, end)
+        below, rest = tuple(told[:count]) if count <= few else (), told[count:]
+        strange = any(one % 5 and one != 1 for one in below)
+        if strange and rest[0] > 2 * end and _apart(below[-1], rest):
             return below
-    return ()
+    fractions = bisect_left(told, 1)
+    whole = 0 < fractions <= few and all(one == round(one) for one in told[fractions:])
+    return tuple(told[:fractions]) if whole else ()
+
+
+def _apart(value: float, others: Sequence[float]) -> bool:
+    """Whether a value is too far from the others, which begin with the nearest, to be the next of them."""
+    tenth = max(1, len(others) // 10)
+    return abs(value - others[0]) > _GAP * abs(others[tenth] - others[0]) / tenth
 
 
 def judges_of(judgements: Sequence[Judgement]) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
     """Measure -> judge -> the systems that it judged, all sorted by name; measures by first appearance."""
     found: dict[str, dict[str, set[str]]] = {}
-    for judgement in judgements:
-        found.setdefault(judgement.rubric, {}).setdefault(judgement.judge, set()).add(judgement.system)
+    for measure, judge, system in dict.fromkeys((one.rubric, one.judge, one.system) for one in judgements):
+        found.setdefault(measure, {}).setdefault(judge, set()).add(system)
     return {
         measure: {judge: tuple(sorted(judges[judge])) for judge in sorted(judges)} for measure, judges in found.items()
     }
@@ -196,28 +225,25 @@ def join(judgements: Sequence[Judgement]) -> tuple[Joined, ...]:
 
 
 def _joined(measure: str, group: Sequence[Judgement]) -> Joined:
-    rows: dict[tuple[str, str], list[float | None]] = {}
-    for judgement in group:
-        if judgement.value is not None and not math.isfinite(judgement.value):
-            raise UsageError(
-                f"'{measure}' has the value {judgement.value} for item '{judgement.item_id}' of system "
-                f"'{judgement.system}'; give None for what could not be scored"
-            )
-        rows.setdefault((judgement.system, judgement.item_id), []).append(judgement.value)
-    systems = tuple(sorted({judgement.system for judgement in group}))
-    items = tuple(sorted({judgement.item_id for judgement in group}))
+    rows, again = _by_system(measure, group)
+    systems = tuple(sorted(rows))
+    items = tuple(sorted({item for held in rows.values() for item in held}))
     table = np.full((len(items), len(systems)), math.nan)
+    place = {item: row for row, item in enumerate(items)}
     coverage, mismatches = [], []
     for column, system in enumerate(systems):
-        found = [rows.get((system, item), []) for item in items]
-        misfits = [_misfit(values) for values in found]
-        for row, values in enumerate(found):
-            if values and misfits[row] != "twice and different" and values[0] is not None:
-                table[row, column] = values[0]
-        coverage.append(_coverage(system, misfits, scored=int((~np.isnan(table[:, column])).sum())))
-        mismatches += [
-            Mismatch(measure, system, item, what) for item, what in zip(items, misfits, strict=True) if what is not None
-        ]
+        held, twice = rows[system], again.get(system, {})
+        values = [held.get(item) for item in items]
+        table[:, column] = [math.nan if value is None else value for value in values]
+        misfits: dict[str, Misfit] = {item: _misfit(found) for item, found in twice.items()}
+        if len(held) < len(items):
+            misfits |= dict.fromkeys((item for item in items if item not in held), "missing")
+        for item, what in misfits.items():
+            if what == "twice and different":
+                table[place[item], column] = math.nan
+        scored = int((~np.isnan(table[:, column])).sum())
+        coverage.append(_coverage(system, list(misfits.values()), scored=scored, items=len(items)))
+        mismatches += [Mismatch(measure, system, item, misfits[item]) for item in sorted(misfits)]
     complete = ~np.isnan(table).any(axis=1)
     return Joined(
         measure=measure,
@@ -230,20 +256,38 @@ def _joined(measure: str, group: Sequence[Judgement]) -> Joined:
     )
 
 
-def _coverage(system: str, misfits: Sequence[Misfit | None], *, scored: int) -> Coverage:
+Rows = dict[str, dict[str, float | None]]
+
+
+def _by_system(measure: str, group: Sequence[Judgement]) -> tuple[Rows, dict[str, dict[str, list[float | None]]]]:
+    """System -> item -> its first value, and for items that a system has again, all values."""
+    rows: Rows = {}
+    again: dict[str, dict[str, list[float | None]]] = {}
+    for judgement in group:
+        value, item = judgement.value, judgement.item_id
+        if value is not None and not math.isfinite(value):
+            raise UsageError(
+                f"'{measure}' has the value {value} for item '{item}' of system '{judgement.system}'; give None for "
+                "what could not be scored"
+            )
+        held = rows.setdefault(judgement.system, {})
+        if item in held:
+            again.setdefault(judgement.system, {}).setdefault(item, [held[item]]).append(value)
+        else:
+            held[item] = value
+    return rows, again
+
+
+def _coverage(system: str, misfits: Sequence[Misfit], *, scored: int, items: int) -> Coverage:
     missing, ambiguous = misfits.count("missing"), misfits.count("twice and different")
     return Coverage(
         system=system,
         scored=scored,
-        unscored=len(misfits) - scored - missing - ambiguous,
+        unscored=items - scored - missing - ambiguous,
         missing=missing,
         ambiguous=ambiguous,
     )
 
 
-def _misfit(values: Sequence[float | None]) -> Misfit | None:
-    if not values:
-        return "missing"
-    if len(values) == 1:
-        return None
+def _misfit(values: Sequence[float | None]) -> Misfit:
     return "twice" if len(set(values)) == 1 else "twice and different"

@@ -16,12 +16,16 @@ import numpy as np
 
 from groundwire.core.errors import UsageError
 from groundwire.evaluation.resampling import Floats, cluster_numbers
-from groundwire.evaluation.tails import normal_beyond, normal_quantile
+from groundwire.evaluation.steps import settled
+from groundwire.evaluation.tails import normal_beyond, normal_quantile, student_beyond, student_quantile
 
 
 @dataclass(frozen=True, slots=True)
 class Powered:
-    """A prediction-powered mean, or difference of two, with its normal interval at ``level``.
+    """A prediction-powered mean, or difference of two, with its interval at ``level``.
+
+    The interval is normal, as in the papers, and too narrow with very few labels: of 10 labels it held the truth in 88
+    of 100 simulated runs. With clusters it is Student's.
 
     Attributes:
         mean: on the scale of the labels.
@@ -32,6 +36,7 @@ class Powered:
         clusters: independent groups that hold a labelled item; as many as ``labels`` where none were named.
         people_only: mean of the labels alone with its interval (mean, low, high), to see what the judge brings.
         saved: how many labels alone would give the same error, less those there are; below 0 where the judge costs.
+        freedom: degrees of freedom of the interval and p, one less than the labelled clusters; None is normal.
     """
 
     mean: float
@@ -46,6 +51,23 @@ class Powered:
     people_only: tuple[float, float, float]
     saved: float
     level: float
+    freedom: int | None = None
+
+    def around(self, level: float) -> tuple[float, float]:
+        """The interval of the mean at another level, between 0 and 1."""
+        reach = _reach(level, self.freedom) * self.error
+        return self.mean - reach, self.mean + reach
+
+
+def _reach(level: float, freedom: int | None) -> float:
+    """How many standard errors an interval reaches to either side."""
+    chance = (1 + level) / 2
+    return normal_quantile(chance) if freedom is None else student_quantile(chance, freedom=freedom)
+
+
+def _both_sides(size: float, freedom: int | None) -> float:
+    """The chance of a value as many standard errors from 0, either way."""
+    return 2 * (normal_beyond(size) if freedom is None else student_beyond(size, freedom=freedom))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +120,17 @@ def powered_mean(
     else:
         chosen = grouped.best_weight() if weight is None else weight
         error, alone = grouped.error(chosen), grouped.error(0.0)
-    mean = float(chosen * rest.mean() + (people - chosen * same).mean())
-    edge = normal_quantile((1 + level) / 2)
+    largest = max(float(np.abs(column).max()) for column in (people, same, rest))
+    mean = float(settled(chosen * rest.mean() + (people - chosen * same).mean(), largest=largest))
+    freedom = None if grouped is None else grouped.labelled - 1
+    edge = _reach(level, freedom)
     plain = float(people.mean())
     return Powered(
         mean=mean,
         low=mean - edge * error,
         high=mean + edge * error,
         error=error,
-        p=2 * normal_beyond(abs(mean) / error) if error else float(mean == 0),
+        p=min(1.0, _both_sides(abs(mean) / error, freedom)) if error else float(mean == 0),
         weight=chosen,
         labels=len(people),
         judged=len(rest),
@@ -114,6 +138,7 @@ def powered_mean(
         people_only=(plain, plain - edge * alone, plain + edge * alone),
         saved=len(people) * ((alone / error) ** 2 - 1) if error else math.inf,
         level=level,
+        freedom=freedom,
     )
 
 

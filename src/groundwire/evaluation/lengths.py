@@ -15,7 +15,7 @@ import numpy as np
 from groundwire.core.errors import UsageError
 from groundwire.core.ports import Matrix
 from groundwire.core.types import Interval
-from groundwire.evaluation.resampling import Floats, cluster_numbers, drawn_weights, edges
+from groundwire.evaluation.resampling import Floats, cluster_numbers, drawn_weights, edges, product
 
 _RESAMPLES = 2_000
 _ROUNDING = 1e-18
@@ -66,24 +66,59 @@ def length_controlled(
 
     Source: analysis of covariance; for judges, Dubois et al. 2024 (length-controlled AlpacaEval) in another model.
     """
-    table, long = np.asarray(values, dtype=np.float64), np.asarray(lengths, dtype=np.float64)
-    _check(table, long, level=level)
+    return length_controlled_each([values], lengths=lengths, clusters=clusters, level=level, seed=seed)[0]
+
+
+def length_controlled_each(
+    values: Sequence[Matrix],
+    *,
+    lengths: Matrix,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[LengthControlled, ...]:
+    """``length_controlled`` of several measures of the same answers, which see the same draws.
+
+    Args:
+        values: a matrix a measure, as there; with ``lengths``, ``clusters``, ``level`` and ``seed``.
+        lengths: see there.
+        clusters: see there.
+        level: see there.
+        seed: see there.
+
+    Raises:
+        UsageError: as there.
+    """
+    tables, long = [np.asarray(one, dtype=np.float64) for one in values], np.asarray(lengths, dtype=np.float64)
+    for table in tables:
+        _check(table, long, level=level)
     logs = np.log2(1 + long)
-    of_item = cluster_numbers(clusters, rows=len(table))
+    of_item = cluster_numbers(clusters, rows=len(long))
     counts = np.bincount(of_item).astype(np.float64)
-    sums = _sums(table, logs, of_item)
+    sums = [_sums(table, logs, of_item) for table in tables]
+    draws: list[list[tuple[Floats, Floats]]] = [[] for _ in tables]
     pieces = drawn_weights(len(counts), resamples=_RESAMPLES, seed=seed) if len(counts) > 1 else iter(())
-    draws = [_fit(weights.astype(np.float64), counts, sums) for weights in pieces]
-    slope, adjusted = _fit(np.ones((1, len(counts))), counts, sums)
+    for weights in pieces:
+        for found, one in zip(draws, _fits(weights.astype(np.float64), counts, sums), strict=True):
+            found.append(one)
+    fitted = _fits(np.ones((1, len(counts))), counts, sums)
+    return tuple(_adjusted(one, drawn, logs, level=level, seed=seed) for one, drawn in zip(fitted, draws, strict=True))
+
+
+def _adjusted(
+    fitted: tuple[Floats, Floats], draws: Sequence[tuple[Floats, Floats]], logs: Floats, *, level: float, seed: int
+) -> LengthControlled:
+    """One measure from what was fitted to all items, and to each resample."""
+    items, systems = logs.shape
+    slope, adjusted = fitted
     slopes = np.concatenate([found for found, _ in draws]) if draws else np.full(1, math.nan)
-    means = np.concatenate([found for _, found in draws]) if draws else np.full((1, table.shape[1]), math.nan)
+    means = np.concatenate([found for _, found in draws]) if draws else np.full((1, systems), math.nan)
 
     def interval(value: float, drawn: Floats) -> Interval:
         good = drawn[~np.isnan(drawn)]
         low, high = edges(good, level=level).tolist() if good.size and not math.isnan(value) else (math.nan, math.nan)
-        return Interval(mean=value, low=low, high=high, n=len(table), unscored=0, level=level, seed=seed)
+        return Interval(mean=value, low=low, high=high, n=items, unscored=0, level=level, seed=seed)
 
-    systems = table.shape[1]
     return LengthControlled(
         slope=interval(float(slope[0]), slopes),
         differences=tuple(
@@ -104,11 +139,14 @@ def _sums(table: Floats, logs: Floats, of_item: np.ndarray[tuple[int, ...], np.d
     return sums
 
 
-def _fit(weights: Floats, counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
-    """Slope and adjusted means of the systems in each resample; shapes (resamples,) and (resamples, systems)."""
+def _fits(weights: Floats, counts: Floats, sums: Sequence[Floats]) -> list[tuple[Floats, Floats]]:
+    """By measure: slope and adjusted means of the systems in each resample, (resamples,) and (resamples, systems)."""
     items = weights @ counts
-    found = weights @ sums
-    systems = (sums.shape[1] - 2) // 2
+    return [_fit(product(weights, one), items) for one in sums]
+
+
+def _fit(found: Floats, items: Floats) -> tuple[Floats, Floats]:
+    systems = (found.shape[1] - 2) // 2
     value, log = found[:, :systems] / items[:, None], found[:, systems : 2 * systems] / items[:, None]
     together = found[:, -2] - items * (value * log).sum(axis=1)
     spread = found[:, -1] - items * (log * log).sum(axis=1)

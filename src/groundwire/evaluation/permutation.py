@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations as orders
 from typing import Literal
 
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 from groundwire.core.errors import UsageError
 from groundwire.core.ports import Matrix
 from groundwire.evaluation.flips import SMALLEST, exact_sums
+from groundwire.evaluation.resampling import cluster_numbers
 from groundwire.evaluation.steps import step_of
+from groundwire.evaluation.tails import range_quantile, range_tail
 
 How = Literal["exact", "monte carlo"]
 Integers = NDArray[np.int64]
@@ -28,8 +31,8 @@ _MOST_WORK = 10_000_000
 _TABLE_SYSTEMS = 7
 """With more systems the table of all orders of a row is larger than the caches, and keys are drawn instead."""
 _WORD = 64
-_ROWS = 64
-"""Rows that a word must take before it is emptied."""
+_ROWS = 32
+"""Rows that are dealt at a time, and that a word must take before it is emptied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class PairwiseTest:
         differences: row minus column of the means; shape (systems, systems).
         threshold: the smallest difference of two means that has p below ``false_alarms(level)``; inf where none has.
         how: ``exact``, or ``monte carlo`` with ``permutations`` draws, where the smallest p is 1 / (permutations + 1).
-        tail: analytic p-values, for what lies below the smallest that was drawn; nan where exact or one item.
+        tail: analytic p-values, for what lies below the smallest that was drawn; nan where exact or not asked for.
         items: rows that counted; ``tied`` of them are the same for all systems.
         level: of the threshold, 0.95 by custom.
     """
@@ -65,6 +68,7 @@ def randomised_tukey_hsd(
     clusters: Sequence[Hashable] | None = None,
     permutations: int = 10_000,
     level: float = 0.95,
+    tail: bool = True,
     seed: int = 0,
 ) -> PairwiseTest:
     """Compare all systems at once: randomised Tukey HSD, which bounds the chance of any false alarm in the family.
@@ -77,6 +81,7 @@ def randomised_tukey_hsd(
         clusters: one label an item; the items of a cluster are dealt together, since they are not independent.
         permutations: draws, where the exact distribution costs too much.
         level: for ``threshold``.
+        tail: whether to find the analytic p-values too.
         seed: of the draws.
 
     Raises:
@@ -96,15 +101,14 @@ def randomised_tukey_hsd(
     exact = exact_ranges(spread)
     if exact is not None:
         sizes, chances = exact
-        tails = np.cumsum(chances[::-1])[::-1]
-        p = np.maximum(tails[np.searchsorted(sizes, gaps)], SMALLEST)
-        drawn, threshold = 0, _threshold(sizes, tails, below=false_alarms(level))
+        beyond = np.cumsum(chances[::-1])[::-1]
+        p = np.maximum(beyond[np.searchsorted(sizes, gaps)], SMALLEST)
+        drawn, threshold = 0, _threshold(sizes, beyond, below=false_alarms(level))
     else:
         ranges = np.sort(_drawn_ranges(spread, permutations=permutations, rng=np.random.default_rng(seed)))
         p = (1 + permutations - np.searchsorted(ranges, gaps)) / (permutations + 1)
-        places = np.arange(permutations, 0, -1)
-        tails = (1 + places) / (permutations + 1)
-        drawn, threshold = permutations, _threshold(ranges, tails, below=false_alarms(level))
+        beyond = (1 + np.arange(permutations, 0, -1)) / (permutations + 1)
+        drawn, threshold = permutations, _threshold(ranges, beyond, below=false_alarms(level))
     p = np.minimum(p, 1.0)
     np.fill_diagonal(p, 1.0)
     return PairwiseTest(
@@ -113,7 +117,7 @@ def randomised_tukey_hsd(
         threshold=threshold * step / len(table),
         how="monte carlo" if exact is None else "exact",
         permutations=drawn,
-        tail=_analytic(rows, gaps) if exact is None else np.full(gaps.shape, math.nan),
+        tail=_analytic(rows, gaps) if tail and exact is None else np.full(gaps.shape, math.nan),
         items=len(table),
         tied=int((whole.min(axis=1) == whole.max(axis=1)).sum()),
         level=level,
@@ -200,9 +204,8 @@ def _from_least(whole: NDArray[np.float64]) -> Integers:
 
 
 def _summed(whole: Integers, clusters: Sequence[Hashable]) -> Integers:
-    number: dict[Hashable, int] = {}
-    of_item = [number.setdefault(label, len(number)) for label in clusters]
-    sums = np.zeros((len(number), whole.shape[1]), dtype=np.int64)
+    of_item = cluster_numbers(clusters, rows=len(whole))
+    sums = np.zeros((int(of_item.max()) + 1, whole.shape[1]), dtype=np.int64)
     np.add.at(sums, of_item, whole)
     return np.asarray(sums - sums.min(axis=1, keepdims=True))
 
@@ -224,12 +227,12 @@ def exact_ranges(rows: Integers) -> tuple[Integers, NDArray[np.float64]] | None:
     bits = int(rows.max(axis=1, initial=0).sum()).bit_length()
     if systems > _TABLE_SYSTEMS or bits * (systems - 1) >= _WORD:
         return None
-    shifts = bits * np.arange(systems - 1)
+    shifts, order = bits * np.arange(systems - 1), _orders(systems)
     keys: Integers = np.zeros(1, dtype=np.int64)
     chances: NDArray[np.float64] = np.ones(1)
     work = 0
     for number, row in enumerate(rows[np.argsort(rows.sum(axis=1), kind="stable")]):
-        dealt = np.array(list(orders(row.tolist())), dtype=np.int64)
+        dealt = row[order]
         if work + len(keys) * len(dealt) * systems * (len(rows) - number) > _MOST_WORK:  # keys become no fewer
             return None
         work += len(keys) * len(dealt) * systems
@@ -240,6 +243,12 @@ def exact_ranges(rows: Integers) -> tuple[Integers, NDArray[np.float64]] | None:
         chances = np.asarray(np.bincount(place, weights=np.repeat(chances / len(dealt), len(dealt))), np.float64)
     sizes, place = np.unique(keys >> shifts[-1], return_inverse=True)
     return np.asarray(sizes, np.int64), np.asarray(np.bincount(place, weights=chances), np.float64)
+
+
+@cache
+def _orders(systems: int) -> Integers:
+    """Every order of so many systems, a row each."""
+    return np.array(list(orders(range(systems))), dtype=np.int64)
 
 
 def _drawn_ranges(rows: Integers, *, permutations: int, rng: np.random.Generator) -> Integers:
@@ -258,29 +267,40 @@ def _packed_ranges(rows: Integers, permutations: int, *, rng: np.random.Generato
 
     Words that are nearly full are emptied into sums of their own. The last system's sum is what is left of the total.
     """
-    systems = rows.shape[1]
-    held, bits = _layout(int(rows.max(initial=0)), systems)
-    order = np.array(list(orders(range(systems))))
+    unit = max(1, int(np.gcd.reduce(rows, axis=None)))
+    dealt = np.sort(rows // unit, axis=1)
+    dealt = dealt[np.lexsort(dealt.T)]  # neither the order of the items nor that of the systems matters
+    systems = dealt.shape[1]
+    held, bits = _layout(int(dealt.max(initial=0)), systems)
     words = [range(first, min(first + held, systems - 1)) for first in range(0, systems - 1, held)]
     shifts = np.array([bits * place for place in range(held)], dtype=np.uint64)
+    packings = [_packing(systems, word, shifts) for word in words]
     full = [np.zeros(permutations, dtype=np.uint64) for _ in words]
     sums = np.zeros((systems, permutations), dtype=np.int64)
     room = 0
-    distinct, counts = np.unique(np.sort(rows, axis=1), axis=0, return_counts=True)
-    for row, count in zip(distinct, counts.tolist(), strict=True):
-        dealt, most = row[order].astype(np.uint64), int(row[-1])
-        tables = [np.bitwise_or.reduce(dealt[:, list(word)] << shifts[: len(word)], axis=1) for word in words]
-        for _ in range(count):
-            if room < most:
-                _empty(full, words, into=sums, shifts=shifts)
-                room = (1 << bits) - 1
-            room -= most
-            drawn = rng.integers(0, len(order), size=permutations, dtype=np.uint16)
-            for place, table in enumerate(tables):
-                full[place] += table.take(drawn)
+    for start in range(0, len(dealt), _ROWS):
+        some = dealt[start : start + _ROWS]
+        most = int(some[:, -1].sum())
+        if room < most:
+            _empty(full, words, into=sums, shifts=shifts)
+            room = (1 << bits) - 1
+        room -= most
+        drawn = rng.integers(0, packings[0].shape[1], size=(len(some), permutations), dtype=np.uint16)
+        for word, packing in zip(full, packings, strict=True):
+            for table, choice in zip(some.astype(np.uint64) @ packing, drawn, strict=True):
+                np.add(word, table.take(choice), out=word)
     _empty(full, words, into=sums, shifts=shifts)
-    sums[-1] = int(rows.sum()) - sums[:-1].sum(axis=0)
-    return np.asarray(sums.max(axis=0) - sums.min(axis=0))
+    sums[-1] = int(dealt.sum()) - sums[:-1].sum(axis=0)
+    return np.asarray(sums.max(axis=0) - sums.min(axis=0)) * unit
+
+
+def _packing(systems: int, word: range, shifts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """By value of a row and order in which it is dealt: what the value weighs in a word that holds some systems."""
+    order = _orders(systems)
+    weights = np.zeros((systems, len(order)), dtype=np.uint64)
+    for system, shift in zip(word, shifts, strict=False):
+        weights[order[:, system], np.arange(len(order))] = np.uint64(1) << shift
+    return weights
 
 
 def _layout(most: int, systems: int) -> tuple[int, int]:
@@ -305,30 +325,42 @@ def _empty(
 
 def _analytic(rows: Integers, gaps: Integers) -> Matrix:
     """p-values for many items: the range of independent normal sums with the variance that dealing gives them."""
-    variance = float(rows.var(axis=1, ddof=1).sum())
+    variance = _dealt_variance(rows)
     systems = rows.shape[1]
     sizes, place = np.unique(gaps, return_inverse=True)
     tails = [range_tail(size / math.sqrt(variance), systems=systems) if variance else 1.0 for size in sizes.tolist()]
     return np.array(tails)[place].reshape(gaps.shape)
 
 
-def range_tail(size: float, *, systems: int) -> float:
-    """The chance that the range of independent standard normal values is at least ``size``, 0 to 1.
+def _dealt_variance(rows: NDArray[np.int64] | Matrix) -> float:
+    """Of a system's sum, apart from what all systems share, where every row is dealt anew."""
+    return float(rows.var(axis=1, ddof=1).sum())
 
-    Source: the studentised range with infinitely many degrees of freedom, integrated by the trapezoidal rule.
+
+def critical_difference(test: PairwiseTest, values: Matrix, *, clusters: Sequence[Hashable] | None = None) -> float:
+    """About the smallest difference of means that as many items can tell apart, also where the draws show none.
+
+    Args:
+        test: of these values; its threshold is given where it has one.
+        values: shape (items, systems), as they were tested, with their clusters.
+        clusters: see there.
+
+    Returns:
+        In units of the measure; 0 where the systems do not differ on any item.
     """
-    step = 1 / 16
-    total = 0.0
-    for place in range(-9 * 16, 9 * 16 + 1):
-        z = place * step
-        lower = _normal_below(z) ** (systems - 1)
-        inside = (_normal_below(z) - _normal_below(z - size)) ** (systems - 1)
-        total += (lower - inside) * math.exp(-z * z / 2)
-    return min(1.0, max(0.0, systems * total * step / math.sqrt(2 * math.pi)))
+    if math.isfinite(test.threshold):
+        return test.threshold
+    table = np.asarray(values, dtype=np.float64)
+    of_row = cluster_numbers(clusters, rows=len(table))
+    sums = np.zeros((int(of_row.max()) + 1, table.shape[1]))
+    np.add.at(sums, of_row, table)
+    return range_quantile(test.level, systems=table.shape[1]) * math.sqrt(_dealt_variance(sums)) / len(table)
 
 
-def _normal_below(z: float) -> float:
-    return math.erfc(-z / math.sqrt(2)) / 2
+def fewest_items(systems: int, *, level: float) -> int:
+    """With fewer items, or clusters of them, no difference is told apart: there are too few ways to deal them."""
+    # The widest difference takes the largest value of every item to one system and the least to another.
+    return math.floor(1 + math.log(1 / false_alarms(level)) / math.log(systems * (systems - 1))) + 1
 
 
 def _check(table: Matrix, clusters: Sequence[Hashable] | None, *, permutations: int, level: float) -> None:

@@ -1,15 +1,17 @@
-"""Tails of the normal and of Student's t distribution, by the standard library and numpy alone."""
+"""Tails of the normal, of Student's t and of the range of normal values, by the standard library and numpy alone."""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
 _NORMAL = NormalDist()
 _POINTS = 600
+_STEP = 1 / 16
+"""Of the integral over normal values from -9 to 9."""
 _NEGLIGIBLE = 45.0
 """Below e to the minus this, the density of the spread adds nothing to a double."""
 
@@ -52,6 +54,55 @@ def student_quantile(chance: float, *, freedom: float) -> float:
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
         if student_beyond(middle, freedom=freedom) > 1 - chance:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def widened(level: float, *, clusters: int) -> float:
+    """The level at which percentiles of resamples hold what Student's interval holds at ``level``, between 0 and 1.
+
+    With few clusters the plain percentiles are too narrow: of 30 differences they miss the truth in 7 % for 5 %.
+
+    Args:
+        level: of the interval that is wanted.
+        clusters: independent units, 2 or more.
+
+    Source: the expanded percentile interval of Hesterberg 2015 (The American Statistician 69).
+    """
+    edge = math.sqrt(clusters / (clusters - 1)) * student_quantile((1 + level) / 2, freedom=clusters - 1)
+    return 1 - 2 * normal_beyond(edge)
+
+
+def range_tail(size: float, *, systems: int) -> float:
+    """The chance that the range of independent standard normal values is at least ``size``, 0 to 1.
+
+    Source: the studentised range with infinitely many degrees of freedom, integrated by the trapezoidal rule.
+    """
+    total = 0.0
+    for z, density, below in _normal_grid():
+        inside = below - normal_beyond(size - z)
+        total += (below ** (systems - 1) - inside ** (systems - 1)) * density
+    return min(1.0, max(0.0, systems * total * _STEP / math.sqrt(2 * math.pi)))
+
+
+@cache
+def _normal_grid() -> tuple[tuple[float, float, float], ...]:
+    """Points with the normal density, but for its constant, and the chance of a value below."""
+    points = [place * _STEP for place in range(round(-9 / _STEP), round(9 / _STEP) + 1)]
+    return tuple((z, math.exp(-z * z / 2), normal_beyond(-z)) for z in points)
+
+
+@lru_cache(maxsize=256)
+def range_quantile(chance: float, *, systems: int) -> float:
+    """The value that the range of independent standard normal values stays below with this chance, between 0 and 1."""
+    low, high = 0.0, 1.0
+    while range_tail(high, systems=systems) > 1 - chance:
+        low, high = high, 2 * high
+    while high - low > 1e-10 * high:
+        middle = (low + high) / 2
+        if range_tail(middle, systems=systems) > 1 - chance:
             low = middle
         else:
             high = middle

@@ -20,7 +20,7 @@ from groundwire.evaluation.judge import BuiltinJudge
 from groundwire.evaluation.result_rows import COSTS
 from groundwire.evaluation.rubrics import CCRS, Rubric
 from groundwire.flow.registry import embedder as embedder_named
-from groundwire.flow.results import Results, SourceFile, read_result_files
+from groundwire.flow.results import Results, SourceFile, _uncollected, read_result_files
 from groundwire.flow.settings import Settings
 
 __all__ = ["ComparePlan", "Compared", "CostOf", "SourceFile", "UnscoredOf", "compare_files", "compare_results"]
@@ -158,6 +158,11 @@ def compare_results(
     _refuse_alone(results)
     rubrics, left_out = _to_judge(results, plan.measures)
     judged = _judged(results, rubrics, settings=settings, progress=progress)
+    with _uncollected():
+        return _compared(results, judged, plan=plan, left_out=left_out)
+
+
+def _compared(results: Results, judged: Sequence[Judgement], *, plan: ComparePlan, left_out: Sequence[str]) -> Compared:
     judgements = tuple(sorted((*results.judgements, *judged), key=_by_measure))
     _refuse_absent(judgements, plan.measures)
     lengths, without_lengths = _lengths(results, judgements)

@@ -3,6 +3,7 @@
 import math
 import random
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from groundwire.core.errors import UsageError
 from groundwire.core.types import Judgement
 from groundwire.evaluation.compare import compare
 from groundwire.evaluation.comparisons import Options
-from groundwire.evaluation.permutation import holm, two_system
+from groundwire.evaluation.permutation import holm, randomised_tukey_hsd, two_system
 from groundwire.evaluation.stats import paired_difference
 
 SAKAI = np.array(
@@ -57,8 +58,9 @@ def test_sakais_example_whole() -> None:
         f"undecided between A and B: +0.75 [{first.difference.low:.3g}, {first.difference.high:.3g}], p = .304, "
         f"20 items; about {first.more} more items would decide"
     )
-    # Bonferroni's share of 3 pairs: (2.394 + 0.842)² / 0.4731² = 46.8 items
-    assert first.more == 27
+    # (1.15 + 0.842 · 0.354)² / 0.75² · 20 = 75 items, where 1.15 is told apart with 20, and 0.354 is the error
+    assert found.threshold == pytest.approx(1.15)
+    assert first.more == 55
 
 
 def test_a_strong_system_stands_apart_although_items_differ_more_than_systems() -> None:
@@ -258,3 +260,87 @@ def test_options_that_make_no_sense_are_refused(options: Options, words: str) ->
 def test_one_system_cannot_be_compared(rows: list[Judgement]) -> None:
     with pytest.raises(UsageError, match="takes 2 or more"):
         compare(rows)
+
+
+def test_few_items_are_not_called_equivalent_more_often_than_the_level_says() -> None:
+    """Truly the margin apart, 30 items of which 30 % are tied; 600 comparisons, three standard errors."""
+    rng, claims, runs = np.random.default_rng(21), 0, 600
+    options = Options(margins=(("", 5.0),), permutations=1, resamples=1000)
+    for _ in range(runs):
+        gaps = np.where(rng.random(30) < 0.28, 0.0, np.round(rng.normal(5 / 0.72, 12, 30)))
+        base = np.round(rng.normal(60, 15, 30))
+        claims += compare(judged(np.column_stack([base + gaps, base])), options=options).measures[0].pairs[
+            0
+        ].decision == ("equivalent")
+    assert claims / runs < 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
+
+
+# How many more items.
+
+
+def test_as_many_more_as_said_tell_a_pair_apart_about_as_often_as_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Items drawn from Sakai's 20, as many as were said to give the chance of 0.8; 300 times."""
+    more = compare(judged(SAKAI)).measures[0].pairs[0].more
+    assert more is not None
+    monkeypatch.setattr("groundwire.evaluation.permutation._MOST_WORK", 0)
+    rng = np.random.default_rng(0)
+    seen = sum(
+        randomised_tukey_hsd(SAKAI[rng.integers(0, 20, 20 + more)], permutations=200, seed=seed, tail=False).p[0, 1]
+        < 0.05
+        for seed in range(300)
+    )
+    assert 0.72 < seen / 300 < 0.9
+
+
+def test_a_steady_small_gap_among_wide_ones_is_not_one_item_away() -> None:
+    """A leads B by about 1 on every item, and C to F lie anywhere: Tukey's p is large, and so is the number."""
+    rng = np.random.default_rng(4)
+    base = rng.normal(50, 5, (40, 1))
+    table = np.hstack([base + 1 + rng.normal(0, 0.3, (40, 1)), base, base + rng.normal(0, 25, (40, 4))])
+    pair = compare(judged(table), options=Options(permutations=500)).measures[0].pairs[0]
+    assert (pair.one, pair.other, pair.decision) == ("A", "B", "undecided")
+    assert pair.p > 0.5
+    assert pair.d_z > 2
+    assert pair.more is not None
+    assert pair.more > 1000
+
+
+@pytest.mark.parametrize(("adjust", "more"), [("tukey", 3), ("holm", 3)])
+def test_three_items_that_all_go_one_way_are_three_short_of_the_fewest(
+    adjust: Literal["tukey", "holm"], more: int
+) -> None:
+    pair = compare(judged(np.array([[2, 1], [3, 2], [4, 3]])), options=Options(adjust=adjust)).measures[0].pairs[0]
+    assert (pair.decision, pair.p, pair.more) == ("undecided", 0.25, more)
+    assert compare(judged(np.array([[n + 1, n] for n in range(6)]))).measures[0].pairs[0].decision == "better"
+
+
+def test_by_holm_all_pairs_of_all_measures_share_the_false_alarms() -> None:
+    rows = judged(SAKAI)
+    both = [*rows, *(replace(row, rubric="other") for row in rows)]
+    one, two = (compare(found, options=Options(adjust="holm")).measures[0].pairs[0].more for found in (rows, both))
+    assert one is not None
+    assert two is not None
+    assert two > one
+
+
+# Rounding.
+
+
+@pytest.mark.parametrize("adjust", ["tukey", "holm"])
+def test_a_difference_of_rounding_alone_is_none(adjust: Literal["tukey", "holm"]) -> None:
+    """The same values in another order have the same mean, though their sums in floating point differ."""
+    values = np.random.default_rng(8).normal(60, 20, 30)
+    table = np.column_stack([values, values[::-1], values + 0.1 + 0.2 - 0.3])
+    found = compare(judged(table), options=Options(adjust=adjust, permutations=200)).measures[0]
+    shuffled, same = found.pairs[0], found.pairs[1]
+    assert (shuffled.difference.mean, shuffled.d_z) == (0, 0)
+    assert (same.difference.mean, same.difference.low, same.difference.high) == (0, 0, 0)
+    assert same.words == "undecided between A and C: +0 [0, 0], p = 1.000, 30 items"
+    assert "e-" not in shuffled.words
+
+
+def test_the_comparison_holds_the_values_that_it_rests_on() -> None:
+    rows = judged(SAKAI)
+    found = compare([*rows, *(replace(row, rubric="other", value=None) for row in rows)])
+    assert [table.measure for table in found.tables] == ["correct", "other"]
+    assert np.array_equal(found.tables[0].values, SAKAI)

@@ -12,6 +12,7 @@ from scipy import stats
 from groundwire.core.errors import UsageError
 from groundwire.evaluation.decisions import Decision, Passing, decide, hold_to, more_items
 from groundwire.evaluation.permutation import two_system
+from groundwire.evaluation.power import items_needed
 from groundwire.evaluation.resampling import MeanError, mean_error
 
 
@@ -133,7 +134,43 @@ def test_how_many_more_is_unknown_where_nothing_differs_or_spreads() -> None:
     assert more_items(mean_error([1.0, -1.0])) is None
     assert more_items(mean_error([1.0, -1.0]), margin=0.5) == 67  # (1.645 + 1.282)² · 2 / 0.25, less 2
     assert more_items(mean_error([1.0])) is None
-    assert more_items(mean_error([2.0, 2.0])) == 1
+    assert more_items(mean_error([2.0, 2.0])) is None  # their number is not what stands in the way
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0, 1.5], [1.0, 2.0], [0.5, 1.0, 1.0, 2.4]])
+def test_few_values_that_do_not_decide_are_told_how_many_more_by_the_t_distribution(values: list[float]) -> None:
+    found = decide(values, level=0.999)
+    assert found.decision == "undecided"
+    d_z = np.mean(values) / np.std(values, ddof=1)
+    needed = items_needed(float(d_z), level=0.999)
+    assert needed is not None
+    assert found.more == needed - len(values) > 0
+
+
+def test_a_test_that_cannot_tell_so_few_apart_needs_its_fewest() -> None:
+    """Three pairs of which all are won: p is 1/4 at best, and 1/32 with six."""
+    found = mean_error([1.0, 1.0, 1.0])
+    assert more_items(found, fewest=6) == 3
+    assert more_items(mean_error([1.0] * 6), fewest=6) is None
+    in_pairs = mean_error([1.0] * 6, clusters=[0, 0, 1, 1, 2, 2])
+    assert more_items(in_pairs, fewest=6) == 6
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(-30, 30), min_size=2, max_size=25),
+    st.sampled_from([None, 0.5, 4.0]),
+    st.sampled_from([0.9, 0.95, 0.999]),
+)
+def test_what_is_undecided_is_never_told_that_it_has_enough(
+    values: list[int], margin: float | None, level: float
+) -> None:
+    found = decide([float(value) for value in values], margin=margin, level=level)
+    assert found.more is None or found.more >= 1
+    assert found.decision == "undecided" or found.more is None
+    spreads = len(set(values)) > 1 and abs(sum(values)) > 0
+    if found.decision == "undecided" and spreads:
+        assert found.more is not None
 
 
 def test_false_alarms_come_as_often_as_the_level_says() -> None:

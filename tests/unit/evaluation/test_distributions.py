@@ -86,3 +86,8 @@ def test_what_has_no_ties_is_refused(values: np.ndarray, tolerance: float) -> No
 
 def test_nothing_is_tied_with_nothing() -> None:
     assert tied(np.zeros(0), np.zeros(0)).tolist() == []
+
+
+def test_tiny_values_that_differ_are_no_tie() -> None:
+    found = tie_rates(np.array([[1e-12, 2e-12], [3e-12, 3e-12]]))
+    assert found.rate == 0.5

@@ -1,6 +1,10 @@
-"""Effect sizes and the paired t test on Sakai's example, with values recomputed by scipy."""
+"""Effect sizes and the paired t test on Sakai's example; the older paired tests against scipy and published values."""
 
+import itertools
 import math
+import os
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +14,14 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from groundwire.core.errors import UsageError
-from groundwire.evaluation.effects import effect_sizes, paired_t
+from groundwire.evaluation.effects import (
+    Tails,
+    effect_sizes,
+    paired_t,
+    shifted_bootstrap,
+    sign_test,
+    signed_rank,
+)
 
 SAKAI = (
     np.array(
@@ -109,3 +120,112 @@ def test_what_has_no_effect_size_is_refused(values: np.ndarray, words: str) -> N
 def test_what_cannot_be_paired_is_refused(values: tuple[list[float], list[float]]) -> None:
     with pytest.raises(UsageError, match="a paired test takes 2 pairs"):
         paired_t(*values)
+
+
+# The older paired tests.
+
+SHARED = Path(os.environ.get("GROUNDWIRE_SHARED", Path(__file__).resolve().parents[3].parent / "shared"))
+TREC = SHARED / "data" / "sys-trec-scores"
+WAYS = ("two-sided", "greater", "less")
+
+
+def tails(found: Tails) -> tuple[float, float, float]:
+    return found.two_sided, found.greater, found.less
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=60), st.sampled_from([0.0, 1.0]))
+def test_the_sign_test_is_the_binomial_test_of_scipy(gaps: list[int], tolerance: float) -> None:
+    found = sign_test([float(gap) for gap in gaps], [0.0] * len(gaps), tolerance=tolerance)
+    above, below = (sum(side * gap > tolerance for gap in gaps) for side in (1, -1))
+    if above + below == 0:
+        assert tails(found) == (1, 1, 1)
+    else:
+        known = [stats.binomtest(above, above + below, alternative=way).pvalue for way in WAYS]
+        assert tails(found) == pytest.approx(known)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 49), st.integers(0, 2**32 - 1))
+def test_signed_ranks_without_ties_are_the_exact_test_of_scipy(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    gaps = (rng.permutation(n) + 1.0) * rng.choice([-1, 1], n, p=[0.3, 0.7])
+    known = [stats.wilcoxon(gaps, alternative=way, method="exact").pvalue for way in WAYS]
+    assert tails(signed_rank(gaps.tolist(), [0.0] * n)) == pytest.approx(known)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9))
+def test_signed_ranks_with_ties_are_those_of_every_toss(gaps: list[int]) -> None:
+    apart = [gap for gap in gaps if gap]
+    ranks = stats.rankdata(np.abs(apart)) if apart else np.zeros(0)
+    seen = float((np.sign(apart) * ranks).sum())
+    sums = [float(np.dot(signs, ranks)) for signs in itertools.product((-1, 1), repeat=len(ranks))]
+    known = [
+        np.mean([test(one) for one in sums])
+        for test in (lambda one: abs(one) >= abs(seen), lambda one: one >= seen, lambda one: one <= seen)
+    ]
+    found = signed_rank([float(gap) for gap in gaps], [0.0] * len(gaps))
+    assert tails(found) == pytest.approx(known)
+
+
+@pytest.mark.parametrize("lift", [-2, 0, 1])
+def test_many_signed_ranks_are_the_normal_test_of_scipy(lift: int) -> None:
+    for seed in range(10):
+        gaps = np.random.default_rng(seed).integers(-9, 10, 120).astype(float) + lift
+        known = [stats.wilcoxon(gaps, alternative=way, method="approx", correction=True).pvalue for way in WAYS]
+        assert tails(signed_rank(gaps.tolist(), [0.0] * 120)) == pytest.approx(known, abs=1e-12)
+
+
+def test_the_shifted_bootstrap_is_near_t_for_normal_values_and_1_where_nothing_differs() -> None:
+    gaps = np.random.default_rng(5).normal(0.15, 1, 200)
+    found = shifted_bootstrap(gaps.tolist(), [0.0] * 200, resamples=20_000, seed=2)
+    known = [stats.ttest_1samp(gaps, 0, alternative=way).pvalue for way in WAYS]
+    assert tails(found) == pytest.approx(known, abs=0.01)
+    assert found.greater + found.less == pytest.approx(1, abs=1e-3)
+    assert tails(shifted_bootstrap([1.0, 2.0], [1.0, 2.0], resamples=50)) == (1, 1, 1)
+
+
+@pytest.mark.skipif(not TREC.is_dir(), reason="the public per-topic scores are not here")
+def test_the_published_p_values_of_two_trec_systems() -> None:
+    """Columns 125 and 126 of TREC-8, one- and two-tailed, as Urbano gives them; the sign test ties up to .01."""
+    baseline, system = np.loadtxt(TREC / "adhoc8_ap.csv", delimiter=",", skiprows=1)[:, 124:126].T.tolist()
+    by_t, by_sign = paired_t(system, baseline), sign_test(system, baseline, tolerance=0.01)
+    by_rank, drawn = signed_rank(system, baseline), shifted_bootstrap(system, baseline, resamples=100_000, seed=3)
+    assert (by_t.p / 2, by_t.p) == pytest.approx((0.0006596986, 0.0013193972), abs=5e-11)
+    assert (by_rank.greater, by_rank.two_sided) == pytest.approx((0.001722594, 0.003445188), abs=5e-10)
+    assert (by_sign.greater, by_sign.two_sided) == pytest.approx((0.004779939, 0.009559879), abs=1e-9)
+    for found, published in ((drawn.greater, 0.000424), (drawn.two_sided, 0.000586)):  # of a million draws
+        assert abs(found - published) < 3 * math.sqrt(published / 100_000 + published / 1_000_000)
+
+
+@pytest.mark.skipif(not TREC.is_dir(), reason="the public per-topic scores are not here")
+def test_pairs_of_all_trec_matrices_have_the_p_values_of_scipy() -> None:
+    for number, file in enumerate(sorted(TREC.glob("*.csv"))):
+        table = np.loadtxt(file, delimiter=",", skiprows=1)
+        one, other = table[:, number], table[:, number + 10]
+        gaps = one - other
+        above, below = int((gaps > 0).sum()), int((gaps < 0).sum())
+        assert paired_t(one.tolist(), other.tolist()).p == pytest.approx(stats.ttest_rel(one, other).pvalue, rel=1e-7)
+        by_sign = [stats.binomtest(above, above + below, alternative=way).pvalue for way in WAYS]
+        assert tails(sign_test(one.tolist(), other.tolist())) == pytest.approx(by_sign)
+        if above + below >= 50:
+            known = [stats.wilcoxon(gaps, alternative=way, method="approx", correction=True).pvalue for way in WAYS]
+            assert tails(signed_rank(one.tolist(), other.tolist())) == pytest.approx(known, abs=1e-12)
+
+
+@pytest.mark.parametrize("test", [sign_test, signed_rank, shifted_bootstrap])
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [([1.0], [1.0, 2.0], "1 and 2 values"), ([], [], "0 and 0 values"), ([math.nan], [1.0], "not finite")],
+)
+def test_what_is_not_paired_is_refused(test: Callable, one: list[float], other: list[float], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        test(one, other)
+
+
+def test_numbers_of_the_older_tests_out_of_range_are_refused() -> None:
+    with pytest.raises(UsageError, match="the tolerance is -1"):
+        sign_test([1.0], [2.0], tolerance=-1)
+    with pytest.raises(UsageError, match="resamples is 0"):
+        shifted_bootstrap([1.0], [2.0], resamples=0)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from groundwire.core.errors import UsageError
 from groundwire.evaluation.flips import SMALLEST, exact_sums, tossed
-from groundwire.evaluation.permutation import two_system
+from groundwire.evaluation.permutation import holm, two_system
 
 SAKAI = np.array([[7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1],
                   [5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2],
@@ -114,3 +114,31 @@ def test_a_tie_everywhere_is_no_difference_and_p_is_never_0() -> None:
 def test_what_cannot_be_tossed_is_refused(values: np.ndarray, more: dict) -> None:
     with pytest.raises(UsageError):
         tossed(values, **more)
+
+
+@pytest.mark.parametrize("systems", [3, 5])
+def test_shared_tosses_give_what_pairs_give_one_by_one(systems: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exact p to the last digits; drawn p with the same tosses to the last bit, and near those of pairs alone."""
+    table = np.round(np.random.default_rng(7).normal(50, 12, (120, systems)) + np.arange(systems))
+    pairs = list(itertools.combinations(range(systems), 2))
+    gaps = np.column_stack([table[:, one] - table[:, other] for one, other in pairs])
+    slow = [two_system(table[:, one].tolist(), table[:, other].tolist()).p for one, other in pairs]
+    assert tossed(gaps) == pytest.approx(slow, abs=1e-12)
+    monkeypatch.setattr("groundwire.evaluation.flips.exact_sums", lambda _: None)
+    drawn = tossed(gaps, permutations=5000, seed=3)
+    assert drawn.tolist() == [tossed(gaps[:, [place]], permutations=5000, seed=3)[0] for place in range(len(pairs))]
+    errors = np.sqrt(np.maximum(np.array(slow) * (1 - np.array(slow)), 1e-4) / 5000)
+    assert (np.abs(drawn - slow) < 3.5 * errors + 1 / 5001).all()
+
+
+def test_false_alarms_of_a_family_by_holm_come_as_often_as_the_level_says() -> None:
+    """Five independent pairs that are alike, 30 % of the items tied; 1,500 families, three standard errors."""
+    rng = np.random.default_rng(12)
+    alarms, ties, runs = 0, 0.0, 1500
+    for _ in range(runs):
+        gaps = np.round(rng.normal(0, 12, (40, 5)))
+        gaps[rng.random((40, 5)) < 0.28] = 0
+        ties += float((gaps == 0).mean()) / runs
+        alarms += min(holm(tossed(gaps).tolist())) < 0.05
+    assert 0.28 < ties < 0.33
+    assert abs(alarms / runs - 0.05) < 3 * np.sqrt(0.05 * 0.95 / runs)

@@ -3,6 +3,7 @@
 import math
 import os
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -150,6 +151,53 @@ def test_a_system_on_another_scale_than_the_others_is_flagged() -> None:
 def test_values_on_one_scale_are_not_flagged(values: list[float], words: str) -> None:
     found = scales(on("a", values))[0]
     assert (found.words, found.odd, found.note) == (words, (), "")
+
+
+ORDINARY: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
+    "anything from 0 to 100": lambda rng: rng.uniform(0, 100, 200),
+    "mostly low": lambda rng: 100 * rng.beta(2, 5, 50),
+    "steps of 5": lambda rng: np.clip(np.round(rng.normal(62, 22, 200) / 5) * 5, 0, 100),
+    "a judge that fails some with 0, 1, 5 or 10": lambda rng: np.where(
+        rng.random(200) < 0.03, rng.choice([0, 1, 5, 10], 200), rng.integers(70, 101, 200)
+    ),
+    "seconds": lambda rng: rng.lognormal(-2, 1, 50),
+    "counts": lambda rng: rng.poisson(0.3, 100),
+    "1 to 10": lambda rng: np.clip(np.round(rng.normal(8, 1.2, 100)), 1, 10),
+}
+
+
+@pytest.mark.parametrize("kind", ORDINARY)
+def test_ordinary_values_raise_no_alarm(kind: str) -> None:
+    """100 draws of each: none or one is flagged, where 20 to 100 once were."""
+    rng = np.random.default_rng(5)
+    assert sum(bool(scales(on("a", ORDINARY[kind](rng).tolist()))[0].note) for _ in range(100)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("others", "odd"),
+    [
+        (lambda rng: rng.choice(np.arange(30, 101, 5), 198), (0.8, 0.9)),
+        (lambda rng: rng.choice(np.arange(30, 101, 5), 199), (4.0,)),
+        (lambda rng: rng.choice(np.arange(40, 101, 5), 198), (8.0, 9.0)),
+        (lambda rng: np.round(100 * rng.beta(6, 2, 197)).clip(25), (0.7, 0.95, 3.0)),
+        (lambda rng: rng.integers(2, 101, 199), (0.9,)),  # a fraction among whole numbers, however low these are
+        (lambda rng: rng.beta(2, 2, 198), (85.0, 90.0)),
+        (lambda rng: rng.beta(2, 2, 199), (4.0,)),
+    ],
+)
+def test_values_of_another_scale_are_found(
+    others: Callable[[np.random.Generator], np.ndarray], odd: tuple[float, ...]
+) -> None:
+    rng = np.random.default_rng(6)
+    for _ in range(30):
+        found = scales(on("a", [*others(rng).tolist(), *odd]))[0].odd
+        assert found[:1] == odd[:1]
+        assert set(found) <= set(odd)
+
+
+def test_counts_of_which_one_system_has_few_are_on_one_scale() -> None:
+    assert scales([*on("a", [0.0, 1.0] * 20), *on("b", [2.0, 3.0, 7.0, 4.0] * 10)])[0].note == ""
+    assert "on two scales" in scales([*on("a", [0.0, 1.0] * 20), *on("b", [0.0, 100.0, 50.0] * 10)])[0].note
 
 
 def test_a_measure_without_values_has_no_scale() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from groundwire.core.errors import UsageError
-from groundwire.evaluation.lengths import length_controlled
+from groundwire.evaluation.lengths import length_controlled, length_controlled_each
 
 
 def written(items: int = 80, slope: float = 5.0, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -99,3 +99,12 @@ def test_one_cluster_has_no_interval() -> None:
 def test_what_cannot_be_fitted_is_refused(values: np.ndarray, lengths: np.ndarray, level: float) -> None:
     with pytest.raises(UsageError):
         length_controlled(values, lengths=lengths, level=level)
+
+
+def test_measures_of_the_same_answers_together_are_those_alone() -> None:
+    rng = np.random.default_rng(9)
+    lengths = rng.integers(5, 200, (50, 3)).astype(float)
+    tables = [rng.normal(50, 10, (50, 3)) + 3 * np.log2(lengths) for _ in range(3)]
+    groups = [n // 2 for n in range(50)]
+    together = length_controlled_each(tables, lengths=lengths, clusters=groups, seed=4)
+    assert together == tuple(length_controlled(one, lengths=lengths, clusters=groups, seed=4) for one in tables)

@@ -1,6 +1,7 @@
 """People's labels: agreement between them and with themselves, beside a judge, and means from both together."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -235,3 +236,92 @@ def test_no_labels_are_no_agreement_and_refused_beside_a_judge() -> None:
     assert rater_agreement([]) == ()
     with pytest.raises(UsageError, match="people labelled nothing"):
         judge_agreement([], [judged("x", 1)])
+
+
+# Items that share a document or a conversation.
+
+
+def copies(times: int) -> tuple[list[Label], list[Judgement], dict[str, str]]:
+    """``many``, every text so many times over under ids of its own, and the first text of each as its cluster."""
+    labels, rows = many()
+    slips = np.random.default_rng(9).normal(0, 8, len(rows)).tolist()
+    rows = [replace(row, value=(row.value or 0) + slip) for row, slip in zip(rows, slips, strict=True)]
+    clusters = {f"{row.item_id}/{copy}": row.item_id for row in rows for copy in range(times)}
+    return (
+        [replace(one, item_id=f"{one.item_id}/{copy}") for one in labels for copy in range(times)],
+        [replace(one, item_id=f"{one.item_id}/{copy}") for one in rows for copy in range(times)],
+        clusters,
+    )
+
+
+def test_texts_of_one_cluster_say_no_more_than_one_of_them() -> None:
+    (once,), (four,) = (
+        judge_agreement(labels, rows, clusters=clusters, seed=1) for labels, rows, clusters in map(copies, (1, 4))
+    )
+    labels, rows, _ = copies(4)
+    (blind,) = judge_agreement(labels, rows, seed=1)
+
+    for one, same, alone in zip(once.powered, four.powered, blind.powered, strict=True):
+        assert one.found is not None
+        assert same.found is not None
+        assert alone.found is not None
+        assert (same.found.mean, same.found.low, same.found.p) == pytest.approx(
+            (one.found.mean, one.found.low, one.found.p)
+        )
+        assert (same.found.labels, same.found.clusters, one.found.labels) == (160, 40, 40)
+        assert alone.found.error < 0.6 * same.found.error
+    for one, same, alone in zip(once.correlations, four.correlations, blind.correlations, strict=True):
+        assert (same.n, same.clusters, one.n) == (320, 40, 80)
+        assert (same.low, same.high) == pytest.approx((one.low, one.high), abs=0.02)
+        assert alone.high - alone.low < 0.75 * (same.high - same.low)
+
+
+def test_clusters_of_one_text_correlate_as_texts_alone() -> None:
+    labels, rows = many(60, 20)
+    (alone,), (named,) = (
+        judge_agreement(labels, rows, clusters=clusters, seed=2)
+        for clusters in (None, {row.item_id: f"c{row.item_id}" for row in rows})
+    )
+
+    assert alone.correlations == named.correlations
+    assert alone.powered[0].found is not None
+    assert named.powered[0].found is not None
+    assert named.powered[0].found.freedom == 19
+    assert alone.powered[0].found.freedom is None
+
+
+def test_intervals_by_cluster_hold_the_truth_where_texts_alone_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty documents labelled of eighty, six texts each; what people say moves with the document."""
+    monkeypatch.setattr("groundwire.evaluation.correlation._RESAMPLES", 2)  # of no interest here
+    held = {"clusters": 0, "texts": 0}
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        document = np.repeat(np.arange(80), 6)
+        truth = 50 + rng.normal(0, 10, 80)[document] + rng.normal(0, 4, 480)
+        judge = truth + 8 + rng.normal(0, 6, 480)
+        labels = [label(f"t{n}", float(truth[n])) for n in range(120)]
+        rows = [judged(f"t{n}", float(judge[n])) for n in range(480)]
+        groups = {f"t{n}": int(document[n]) for n in range(480)}
+        for kind, clusters in (("clusters", groups), ("texts", None)):
+            found = judge_agreement(labels, rows, clusters=clusters)[0].powered[0].found
+            assert found is not None
+            held[kind] += found.low <= 50 <= found.high
+
+    assert held["clusters"] >= 88
+    assert held["texts"] < 80
+
+
+def test_clusters_that_are_too_few_give_no_mean_and_say_why() -> None:
+    labels, rows = many(40, 10)
+    groups = {row.item_id: "all" if int(row.item_id[1:]) < 10 else row.item_id for row in rows}
+    (found,) = judge_agreement(labels, rows, clusters=groups)
+
+    assert found.powered[0].found is None
+    assert found.powered[0].reason == "1 clusters have labels and 30 others a value of the judge; it takes 2 of each"
+    assert math.isnan(found.correlations[0].low)
+
+
+def test_an_item_without_a_cluster_is_refused_by_name() -> None:
+    labels, rows = many(10, 4)
+    with pytest.raises(UsageError, match=r"1 items have no cluster: t3\. Give every item one, or none"):
+        judge_agreement(labels, rows, clusters={row.item_id: 1 for row in rows if row.item_id != "t3"})

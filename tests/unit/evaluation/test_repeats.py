@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from groundwire.core.errors import UsageError
 from groundwire.evaluation.repeats import flips, variance_parts
@@ -130,3 +131,13 @@ def test_a_run_without_a_value_decides_nothing() -> None:
 def test_repeats_are_of_the_same_items(runs: list[list[float]]) -> None:
     with pytest.raises(UsageError, match="of the same items"):
         flips(runs, at_least=0)
+
+
+def test_the_parts_of_one_judge_are_those_of_scipys_analysis_of_variance() -> None:
+    table = judged(40, 1, 4, seed=6)
+    parts = dict(variance_parts(table).parts)
+    rows = table[:, 0, :]
+    within = float(np.mean(rows.var(axis=1, ddof=1)))
+    ratio = float(stats.f_oneway(*rows).statistic)  # of the mean squares of items and of repeats
+    assert parts["repeat"] == pytest.approx(within)
+    assert parts["item"] == pytest.approx((ratio - 1) * within / 4)

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.core.errors import UsageError
-from groundwire.evaluation.resampling import cluster_numbers, drawn_weights, edges, mean_error, resampled_means
+from groundwire.evaluation.resampling import (
+    cluster_numbers,
+    drawn_weights,
+    edges,
+    mean_error,
+    product,
+    resampled_means,
+)
 from groundwire.evaluation.stats import bootstrap_interval
 
 
@@ -64,3 +71,18 @@ def test_one_cluster_has_no_error_and_no_value_no_mean() -> None:
     assert math.isnan(nothing.mean)
     with pytest.raises(UsageError, match="not finite"):
         mean_error([math.inf])
+
+
+@pytest.mark.parametrize("size", [1, 7, 10**9])
+def test_a_product_in_parts_is_the_product(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    weights, columns = rng.integers(0, 4, (6, 20)).astype(float), rng.normal(0, 1, (20, 9))
+    monkeypatch.setattr("groundwire.evaluation.resampling._PRODUCT", size)
+    assert product(weights, columns) == pytest.approx(weights @ columns)
+
+
+def test_how_many_weights_are_held_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.random.default_rng(1).normal(0, 1, (40, 3))
+    at_once = resampled_means(table, resamples=200, seed=5)
+    monkeypatch.setattr("groundwire.evaluation.resampling._CHUNK", 100)
+    assert resampled_means(table, resamples=200, seed=5) == pytest.approx(at_once, abs=1e-12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from groundwire.evaluation.steps import step_of
+from groundwire.evaluation.steps import settled, step_of
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,9 @@ from groundwire.evaluation.steps import step_of
 )
 def test_the_largest_step_that_all_values_are_multiples_of(values: list[float], step: float, fits: bool) -> None:
     assert step_of(np.array(values)) == (pytest.approx(step), fits)
+
+
+def test_what_rounding_left_of_equal_values_is_0() -> None:
+    found = settled(np.array([7e-15, -7e-15, 1e-9, 0.0]), largest=80)
+    assert found.tolist() == [0, 0, 1e-9, 0]
+    assert settled(np.array([7e-15]), largest=1e-3).tolist() == [7e-15]

@@ -2,10 +2,19 @@
 
 import math
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from groundwire.evaluation.tails import normal_beyond, normal_quantile, student_beyond, student_quantile
+from groundwire.evaluation.tails import (
+    normal_beyond,
+    normal_quantile,
+    range_quantile,
+    range_tail,
+    student_beyond,
+    student_quantile,
+    widened,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,3 +42,24 @@ def test_nothing_lies_beyond_infinity() -> None:
 def test_the_normal_distribution_is_that_of_scipy() -> None:
     assert normal_beyond(1.5) == pytest.approx(stats.norm.sf(1.5), rel=1e-12)
     assert normal_quantile(0.975) == pytest.approx(stats.norm.ppf(0.975), rel=1e-12)
+
+
+@pytest.mark.parametrize(("size", "systems"), [(3.5, 6), (0.5, 3), (4.03, 6), (0, 4), (9, 2), (60, 6)])
+def test_the_tail_of_the_range_is_that_of_the_studentised_range(size: float, systems: int) -> None:
+    assert range_tail(size, systems=systems) == pytest.approx(
+        stats.studentized_range.sf(size, systems, np.inf), abs=1e-8
+    )
+
+
+@pytest.mark.parametrize(("chance", "systems"), [(0.95, 6), (0.99, 3), (0.5, 10), (0.95, 2)])
+def test_the_quantile_of_the_range_is_that_of_the_studentised_range(chance: float, systems: int) -> None:
+    known = stats.studentized_range.ppf(chance, systems, np.inf)
+    assert range_quantile(chance, systems=systems) == pytest.approx(known, rel=1e-6)
+
+
+@pytest.mark.parametrize("clusters", [4, 10, 30, 1000])
+def test_a_widened_level_has_the_reach_of_student(clusters: int) -> None:
+    edge = stats.norm.ppf((1 + widened(0.9, clusters=clusters)) / 2)
+    shrunk = math.sqrt((clusters - 1) / clusters)  # the deviation that a bootstrap sees
+    assert edge * shrunk == pytest.approx(stats.t.ppf(0.95, clusters - 1), rel=1e-6)
+    assert widened(0.9, clusters=clusters) > 0.9
