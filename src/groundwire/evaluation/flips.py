@@ -65,7 +65,7 @@ def _summed_up(steps: Sequence[int], most: int) -> Floats:
 
 
 def _transformed(sizes: Integers, counts: Integers, most: int) -> Floats:
-    """By the characteristic function, a product of cosines; every other sum has no chance, for its parity is not ours."""
+    """By the characteristic function, a product of cosines; every other sum, of the other parity, has no chance."""
     points = np.arange(most + 1)
     part = math.pi / (most + 1)
 
@@ -141,13 +141,14 @@ def _reached(columns: Floats, gaps: Floats, *, permutations: int, seed: int) -> 
     rng = np.random.default_rng(seed)
     totals = columns.sum(axis=0)
     plain = np.abs(columns).sum(axis=0).max() < _EXACT_FLOAT
-    factors: Floats | NDArray[np.float32] = columns.astype(np.float32) if plain else columns
+    kind: type[np.float32 | np.float64] = np.float32 if plain else np.float64
+    factors = columns.astype(kind)
     units = len(columns)
     rows = max(1, _CHUNK // units)
     counted = np.zeros(columns.shape[1], dtype=np.int64)
     for start in range(0, permutations, rows):
         count = min(rows, permutations - start)
         bits = np.unpackbits(np.frombuffer(rng.bytes(count * -(-units // 8)), np.uint8).reshape(count, -1), axis=1)
-        kept = bits[:, :units].astype(factors.dtype) @ factors
+        kept = np.matmul(bits[:, :units].astype(kind), factors)
         counted += (np.abs(2 * kept.astype(np.float64) - totals) >= gaps).sum(axis=0)
     return counted

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -23,7 +22,7 @@ from groundwire.core.types import Item, Judgement, Outcome
 from groundwire.evaluation import measures
 from groundwire.evaluation.rubrics import CCRS, CHOSEN, Need, Parts, Rubric, match_parts, score
 
-VERSION = 3
+VERSION = 4
 """Goes up when a formula changes, so that old and new values are never compared."""
 
 _BLOCK = 64
@@ -42,19 +41,6 @@ _RELATED = (
     ("颱風造成台南大淹水。", "台南因為颱風嚴重積水。"),
 )
 """Pairs that say the same; shifted by one they say different things. They place an embedder's scale."""
-
-_ASKS_PERSON = re.compile(r"\b(?:who|whose|whom)\b|誰|谁|何人")
-_ASKS_TIME = re.compile(
-    r"\b(?:when|(?:what|which) (?:year|date|day|month|time))\b|何時|何时|哪年|哪一年|什麼時候|什么时候"
-)
-_ASKS_QUANTITY = re.compile(
-    r"\bhow (?:many|much|old|long|far|tall|large|big|often)\b|多少|[幾几](?:個|个|位|人|次|天|年)"
-)
-_NAME = re.compile(r"[A-Z]\w+|[\u4e00-\u9fff]{2}")
-_TIME = re.compile(
-    r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day|century"
-    r"|ago|season|spring|summer|autumn|fall|winter)\b|[年月日]|昨|今|明天|週|周"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,18 +213,6 @@ def _recall(case: _Case, meaning: _Meaning | None) -> Parts:
     return _held(case.reference, (case.answer,), known=case.question.distinct, meaning=meaning)
 
 
-def answer_fits(question: str, answer: str) -> float | None:
-    """Whether the answer holds the kind of thing that was asked for; None where the question does not show the kind."""
-    asked = question.lower()
-    if _ASKS_QUANTITY.search(asked):
-        return float(bool(measures.numbers(answer, spelled=True)))
-    if _ASKS_TIME.search(asked):
-        return float(bool(_TIME.search(answer.lower())))
-    if _ASKS_PERSON.search(asked):
-        return float(bool(_NAME.search(answer)))
-    return None
-
-
 def _relevance(case: _Case, meaning: _Meaning | None) -> Parts:
     answer, question = case.answer, case.question
     parts: Parts = {}
@@ -246,7 +220,7 @@ def _relevance(case: _Case, meaning: _Meaning | None) -> Parts:
         telling = [found for found in answer.by_sentence if len(set(found) - question.distinct) > 1]
         first = (telling or answer.by_sentence)[0]  # the first only: what stands behind it cannot lift the value
         parts["echo"] = measures.coverage(question.distinct, first)
-    fits = answer_fits(case.item.question, case.item.answer)
+    fits = measures.answer_fits(case.item.question, case.item.answer)
     if fits is not None:
         parts["fit"] = fits
     parts["answering"] = 1 - measures.evading_share(answer.sentences)

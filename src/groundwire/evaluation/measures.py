@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Literal
 
 from groundwire.core.numerals import flatten
+from groundwire.core.quantities import find_quantities
 from groundwire.core.sentences import split_sentences
 from groundwire.evaluation.refusals import REFUSES
 
@@ -23,6 +24,18 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 _RUN = re.compile(rf"[{_CJK}]+|\d+(?:[.,]\d+)*|[^\W_{_CJK}]+(?:['’][^\W_{_CJK}]+)*")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
+_ASKS_PERSON = re.compile(r"\b(?:who|whose|whom)\b|誰|谁|何人")
+_ASKS_TIME = re.compile(
+    r"\b(?:when|(?:what|which) (?:year|date|day|month|time))\b|何時|何时|哪年|哪一年|什麼時候|什么时候"
+)
+_ASKS_QUANTITY = re.compile(
+    r"\bhow (?:many|much|old|long|far|tall|large|big|often)\b|多少|[幾几](?:個|个|位|人|次|天|年)"
+)
+_HAN_NAME = re.compile(r"[\u4e00-\u9fff]{2}")
+_TIME = re.compile(
+    r"\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day|century"
+    r"|ago|season|spring|summer|autumn|fall|winter)\b|[年月日]|昨|今|明天|週|周"
+)
 _FUNCTION_WORDS_TEXT = (
     "a about after all also am an and any are as at be because been before being between both but by can could did do "
     "does during each for from had has have he her hers him his how i if in into is it its itself me might more "
@@ -346,3 +359,24 @@ def _checked(ranked: Sequence[str], relevant: Collection[str], *, k: int) -> fro
     if twice:
         raise ValueError(f"ranked more than once: {', '.join(twice[:5])}")
     return frozenset(relevant)
+
+
+def answer_fits(question: str, answer: str) -> float | None:
+    """Whether the answer holds the kind of thing that was asked for; None where the question does not show the kind."""
+    asked = question.lower()
+    if _ASKS_QUANTITY.search(asked):
+        return float(bool(numbers(answer, spelled=True) or find_quantities(answer)))
+    if _ASKS_TIME.search(asked):
+        return float(bool(_TIME.search(answer.lower())))
+    if _ASKS_PERSON.search(asked):
+        return _holds_name(answer)
+    return None
+
+
+def _holds_name(answer: str) -> float:
+    """Whether an answer holds what may be a name; any word may be one where all letters are of one case."""
+    if _HAN_NAME.search(answer):
+        return 1.0
+    found = re.findall(r"[^\W\d_]\w+", answer)
+    one_case = answer in (answer.lower(), answer.upper())
+    return float(any(one_case or word[0].isupper() for word in found))

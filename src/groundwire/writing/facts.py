@@ -56,7 +56,7 @@ _SINCE_AFTER = re.compile(r"^(?:以来|以前|之前|之后|以后|同期|底前
 _SAID = re.compile(
     r"\b(?:said|says|told|according|reported|announced|added)\b|表示|指出|宣布|统计|公布|说", re.IGNORECASE
 )
-_PLACES = re.compile(r"(?:^|[,，。、；;:：「在于])([\u3400-\u9fff]{2}[市县区镇乡省州国])")
+_PLACES = re.compile(r"(?:^|[,，。、；;:：「在于])((?!.民国)[\u3400-\u9fff]{2}[市县区镇乡省州国])")
 _STOP = re.compile(r"[,;:，；：、。]|\b(?:and|while|but)\b|(?:以及|并有|另有)")
 
 
@@ -161,7 +161,8 @@ def _facts(document: Document, sentence: str, *, start: int, part: Part) -> Iter
     quantities = find_quantities(sentence)
     usable = [q for q in quantities if q.kind in _KINDS and not _unusable(q, flat)]
     dates = find_dates(sentence, anchor=document.published)
-    names, opening = _names_of(sentence, flat)
+    written, opening = _names_of(sentence, flat)
+    names = tuple(dict.fromkeys(flatten(name).casefold() for name in written))
     hours = frozenset(q.value for q in quantities if q.kind == "clock")
     years = frozenset(mention.start.year for mention in dates if mention.absolute and mention.start)
     for quantity in usable:
@@ -174,7 +175,7 @@ def _facts(document: Document, sentence: str, *, start: int, part: Part) -> Iter
         citation = Citation(0, document.id, start, start + len(sentence), sentence, part=part)
         old = time.day if time.day and not is_news(time.day, document) else document.published
         statement = Statement(
-            ", ".join(names), measure, float(quantity.value) * (sign or 1),
+            ", ".join(written), measure, float(quantity.value) * (sign or 1),
             "%" if quantity.kind == "percent" else quantity.unit, quantity.text, _written_time(time.period, old),
             citation,
         )  # fmt: skip
@@ -209,13 +210,13 @@ def _written_time(period: tuple[date, date] | None, day: date | None) -> str:
 
 
 def _names_of(sentence: str, flat: str) -> tuple[tuple[str, ...], str]:
-    """The names of a sentence but for those who say it, and its first word where that may be a name."""
+    """The names of a sentence, as written, but for those who say it; and its first word where that may be a name."""
     names = []
     for name in find_names(sentence):
         around = flat[max(0, name.span.start - 14) : name.span.start] + "\0" + flat[name.span.end : name.span.end + 10]
         if not _SAID.search(around):
-            names.append(flatten(name.text).casefold())
-    names += [found[1] for found in _PLACES.finditer(flat)]
+            names.append(name.text)
+    names += [sentence[found.start(1) : found.end(1)] for found in _PLACES.finditer(flat)]
     first = re.match(r"[\W_]*(?:The\s)?([A-Z][\w-]+)", sentence)
     opening = first[1].casefold() if first else ""
     plain = words_of("names", "common") | words_of("names", "plain") | words_of("names", "roles")

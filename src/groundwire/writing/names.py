@@ -26,6 +26,7 @@ _RUN = re.compile(
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]['\"”’)]*\s+|[\"“‘'(]\s*|(?:^|\s)[-–—•*]\s+|\]\s*)$")
 _SAID = re.compile(r"['’]s\b|\s(?:said|says|added|adds|told|tells|wrote|tweeted|replied|insisted|argued)\b")
+_OFFICE = re.compile(r"[\u3400-\u9fff](?![该此本这各两全每])[\u3400-\u9fff](?P<kind>[局署厅部院处司会]长?)")
 _LATIN = re.compile(r"(?<![#@\w])[A-Z][A-Za-z\u00c0-\u024f]+(?:[ .'-]+[A-Z][A-Za-z\u00c0-\u024f]+)*")
 
 
@@ -177,7 +178,9 @@ def names_gate(claim: str, sentences: Sequence[Excerpt], *, elsewhere: Sequence[
     around = _Known(" ".join(f"{e.document.title} {e.document.source} {e.text}" for e in elsewhere))
     placed = nearest(claim, [s.text for s in sentences])
     findings = tuple(_finding(name, known, around=around, placed=placed) for name in own)
-    return (*findings, *(_displaced(placed) if placed is not None and is_chinese(claim) and placed.near else ()))
+    if placed is None or not placed.near or not is_chinese(claim):
+        return findings
+    return (*findings, *_displaced(placed), *_misnamed(placed))
 
 
 def _finding(name: Name, known: _Known, *, around: _Known, placed: Alignment | None) -> Finding:
@@ -246,6 +249,27 @@ def _displaced(placed: Alignment) -> Iterator[Finding]:
             item = placed.claim[edit.claim[0].start : edit.claim[-1].end]
             reason = f"another name: the source has {lost[0].text!r} here"
             yield Finding(Check("name", item, passed=False, reason=reason), conflict=False)
+
+
+def _misnamed(placed: Alignment) -> Iterator[Finding]:
+    """Failed checks for offices with one character changed: 消火局長 where the source has 消防局長."""
+    claim, sentence = flatten(placed.claim), flatten(placed.sentence)
+    single = ((edit.claim[0].start, edit.source[0].start) for edit in placed.merged if _one_for_one(edit))
+    for ours, theirs in single:
+        office = _OFFICE.match(claim, ours - 1) if ours and theirs else None
+        if office is None or sentence[theirs - 1] != claim[ours - 1]:
+            continue
+        if not sentence.startswith(office["kind"], theirs + 1):
+            continue
+        item = placed.claim[office.start() : office.end()]
+        other = placed.sentence[theirs - 1 : theirs + 1 + len(office["kind"])]
+        yield Finding(
+            Check("name", item, passed=False, reason=f"another name: the source has {other!r} here"), conflict=False
+        )
+
+
+def _one_for_one(edit: Edit) -> bool:
+    return len(edit.claim) == len(edit.source) == 1 and len(edit.claim[0].text) == len(edit.source[0].text) == 1
 
 
 @cache

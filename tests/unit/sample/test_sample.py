@@ -85,13 +85,20 @@ def test_every_row_has_the_documented_fields_and_its_own_id(rows: list[dict[str,
     assert all(f"`{field}`" in README for field in fields)
 
 
-@pytest.mark.parametrize(("rows", "english", "chinese"), [(STORIES, 27, 13), (TOPICS, 7, 5), (QUESTIONS, 26, 14), (AUDIT, 14, 10)])
+@pytest.mark.parametrize(
+    ("rows", "english", "chinese"), [(STORIES, 27, 13), (TOPICS, 7, 5), (QUESTIONS, 26, 14), (AUDIT, 14, 10)]
+)
 def test_about_two_thirds_are_english(rows: list[dict[str, Any]], english: int, chinese: int) -> None:
     assert Counter(row["language"] for row in rows) == {"en": english, "zh-TW": chinese}
 
 
 def test_the_readme_counts_files_events_and_traits_as_they_are() -> None:
-    names = {"stories.jsonl": len(STORIES), "topics.jsonl": len(TOPICS), "questions.jsonl": len(QUESTIONS), "audit.jsonl": len(AUDIT)}
+    names = {
+        "stories.jsonl": len(STORIES),
+        "topics.jsonl": len(TOPICS),
+        "questions.jsonl": len(QUESTIONS),
+        "audit.jsonl": len(AUDIT),
+    }
 
     assert _table("file") == names
     assert _table("`event`") == Counter(story["event"] for story in STORIES)

@@ -74,3 +74,31 @@ def test_names_are_the_same_by_a_word_a_part_or_initials() -> None:
     assert same_name(one("seen by Ann Marlow"), one("seen by Mrs Marlow"))  # type: ignore[arg-type]
     assert same_name(one("at the UN"), one("at the United Nations"))  # type: ignore[arg-type]
     assert not same_name(one("seen by Ann Marlow"), one("seen by Jo Halvor"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "other"),
+    [
+        ("消火局長趙定國在記者會上鞠躬致歉。", "消防局長趙定國在記者會上鞠躬致歉。", "消防局長"),
+        ("市警政局表示，已逮捕三名嫌犯並移送法辦。", "市警察局表示，已逮捕三名嫌犯並移送法辦。", "警察局"),
+        ("望潮區農會調查，外港蚵架全毀。", "望潮區漁會調查，外港蚵架全毀。", "區漁會"),
+    ],
+)
+def test_an_office_with_another_character_is_another_name(claim: str, source: str, other: str) -> None:
+    failed = [found.check for found in gate(claim, source) if not found.check.passed]
+
+    assert [check.reason for check in failed] == [f"another name: the source has {other!r} here"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("望潮市消防局指出，道路已經恢復通行。", "望潮市消防局表示，道路已經恢復通行。"),
+        ("此局表示，道路已經恢復通行。", "該局表示，道路已經恢復通行。"),
+        ("經濟部長說，新廠會在明年完工並開始生產。", "經濟部長說，新廠將在明年完工並開始生產。"),
+        ("衛生局長在記者會上致歉，並提出改善計畫。", "卫生局长在记者会上致歉并提出改善计划。"),
+        ("局長說，道路已經恢復通行。", "處長說，道路已經恢復通行。"),
+    ],
+)
+def test_an_office_that_is_the_same_or_not_at_hand_is_let_alone(claim: str, source: str) -> None:
+    assert not [found for found in gate(claim, source) if "another name" in found.check.reason]
