@@ -85,6 +85,13 @@ def origin_of(statement: Statement, article: Article, *, words: Words, origins: 
     return f"[{source.number}] {named}".rstrip()
 
 
+def amount(statement: Statement, discord: Discord) -> str:
+    """What a statement says, with its sign where another of the discord says the opposite: +3% and −3%."""
+    if all(one.value >= 0 for one in discord.statements):
+        return statement.written
+    return f"{'−' if statement.value < 0 else '+'}{statement.written}"
+
+
 def about(discord: Discord, *, words: Words) -> str:
     """What the statements of a discord are about, once: its subject, and its measure."""
     first = discord.statements[0] if discord.statements else None
@@ -129,7 +136,7 @@ def finding_lines(findings: Findings, article: Article, *, words: Words) -> Iter
         yield words["thin"], line
     for discord in findings.discords:
         said = words["semicolon"].join(
-            f"{one.written} ({origin_of(one, article, words=words, origins=dict(findings.origins))})"
+            f"{amount(one, discord)} ({origin_of(one, article, words=words, origins=dict(findings.origins))})"
             for one in discord.statements
         )
         yield (

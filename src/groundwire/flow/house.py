@@ -11,7 +11,7 @@ from groundwire.core.types import Article, Document
 from groundwire.flow.settings import WriteOptions
 from groundwire.writing.house_rules import HouseRules, check_house, read_house_rules, rules_in_words
 from groundwire.writing.outline import Outline, check_outline, follow_outline, outline_in_words, read_outline
-from groundwire.writing.script import check_script
+from groundwire.writing.script import check_days, check_script
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class House:
         return follow_outline(article, self.outline) if self.outline else article
 
     def check(self, article: Article, documents: Mapping[str, Document]) -> tuple[StyleFinding, ...]:
-        """What in an article is against the rules, the outline or the script it is written in."""
-        found = check_script(article, documents)
+        """What in an article is against the rules, the outline or its script, and days that only sources explain."""
+        found = (*check_script(article, documents), *check_days(article, documents))
         if self.rules:
             found += check_house(article, self.rules)
         if self.outline:

@@ -106,7 +106,7 @@ def write_article(
         orders=sources.orders,
         thin=thin_notes(briefs, independent=independence.independent, language=article.language) if briefs else (),
         uncited=_uncited(article, sources.kept),
-        origins=tuple((name, _origin(document)) for name, document in kept.items()),
+        origins=tuple((name, _origin(document, article.language)) for name, document in kept.items()),
     )
     return Written(
         article=replace(article, notes=_notes(article, work, independence)),
@@ -203,9 +203,9 @@ def _notes(article: Article, work: _Work, independence: Independence) -> tuple[s
     return (*article.notes, *work.sources.notes, *about, *left_out)
 
 
-def _origin(document: Document) -> str:
+def _origin(document: Document, language: str) -> str:
     day = document.published.isoformat() if document.published else ""
-    return ", ".join(filter(None, (document.source or document.name, day)))
+    return fixed_words(language)["comma"].join(filter(None, (document.source or document.name, day)))
 
 
 def _uncited(article: Article, kept: Sequence[ScoredSource]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Whether an article in Chinese keeps to its script: characters, Latin words, marks."""
+"""What drifts into an article from its sources: another script, Latin words, half-width marks, days of theirs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from groundwire.core.findings import StyleFinding
+from groundwire.core.mentions import find_dates
 from groundwire.core.text import detect_language
-from groundwire.core.types import Article, Document
+from groundwire.core.types import Article, Claim, Document
 from groundwire.writing.house_rules import outside_quotations, worded_rule
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -50,6 +51,32 @@ def _findings(text: str, place: str, *, language: str, known: frozenset[str]) ->
         yield StyleFinding(
             "half_width", match.group(), worded_rule("half_width", language, _WIDE_MARKS[match.group()]), place
         )
+
+
+def check_days(article: Article, documents: Mapping[str, Document]) -> tuple[StyleFinding, ...]:
+    """Days that only the date of the source explains ("last Tuesday", 昨天), in an article without a day of its own.
+
+    With ``as_of`` they are held against that day when claims are verified. Quotations are let alone, and sections whose
+    heading names the year of the source.
+    """
+    if article.as_of is not None:
+        return ()
+    dated = [(claim, "") for claim in (article.headline, *article.lede)]
+    dated += [(claim, section.heading) for section in article.sections for claim in section.claims]
+    return tuple(found for claim, heading in dated for found in _days(claim, heading, documents, article.language))
+
+
+def _days(claim: Claim, heading: str, documents: Mapping[str, Document], language: str) -> Iterator[StyleFinding]:
+    cited = (documents[one.document_id] for one in claim.citations if one.document_id in documents)
+    anchor = next((document.published for document in cited if document.published), None)
+    if anchor is None or str(anchor.year) in heading:
+        return
+    for mention in find_dates(outside_quotations(claim.text), anchor=anchor):
+        if mention.start and not mention.absolute and not mention.key.startswith("--"):
+            days = dict.fromkeys(str(day) for day in (mention.start, mention.end) if day)
+            yield StyleFinding(
+                "relative_day", mention.text, worded_rule("relative_day", language, " – ".join(days)), claim.id
+            )
 
 
 @cache

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,3 +85,13 @@ def test_a_repair_in_one_line_names_words_markers_and_reason() -> None:
         "Old. [1] → Old. [2] — there",
     )
     assert repair_line(Repair("cut", before, None, ""), EN) == ("Cut", "Old. [1] → (cut)")
+
+
+def test_a_rise_against_a_fall_is_told_with_signs() -> None:
+    article = Article("T", Claim("c1", "H"), (), (), (), "en")
+    rise = Statement("Brightwater", "", 3, "%", "3%", "", Citation(1, "a"))
+    discord = Discord("conflict", (rise, replace(rise, value=-3, citation=Citation(2, "b"))), "")
+
+    assert list(finding_lines(Findings((discord,)), article, words=EN)) == [
+        ("Conflict", "Brightwater: +3% (a); −3% (b)")
+    ]

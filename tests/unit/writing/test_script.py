@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
+
 import pytest
 
-from groundwire.core.types import Article, Claim, Document, Section
-from groundwire.writing.script import check_script
+from groundwire.core.types import Article, Citation, Claim, Document, Section
+from groundwire.writing.script import check_days, check_script
 
 SOURCES = {
     "a": Document(
@@ -75,3 +78,37 @@ def test_advice_is_in_the_language_of_the_article() -> None:
         "來源中並非名稱，請改寫為中文",
         "改用全形標點 ，",
     ]
+
+
+FLOOD = {"a": Document("a", "昨天淹水。", "Flood", date(2024, 10, 14)), "b": Document("b", "It rained.", "Rain")}
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("上週二清晨退潮後，收成幾乎歸零。", [("上週二", "2024-10-08")]),
+        ("漁會昨天說，去年虧損。", [("昨天", "2024-10-13"), ("去年", "2023-01-01 – 2023-12-31")]),
+        ("The tide turned last Tuesday.", [("last Tuesday", "2024-10-08")]),
+        ("The tide turned on 8 October 2024, he said.", []),
+        ("望潮市消防局10日下修，10月7日登陸。", []),  # as written, as news has it
+        ("他說：「昨天我們沒有做到。」", []),
+    ],
+)
+def test_days_that_only_the_source_explains_are_named(text: str, days: list[tuple[str, str]]) -> None:
+    language = "en" if text.isascii() else "zh-TW"
+    claim = Claim("c2", text, (Citation(1, "a", 0, 5, "昨天淹水。"),))
+    article = Article("水災", Claim("c1", ""), (claim,), (), (), language)
+
+    found = check_days(article, FLOOD)
+
+    assert [(one.rule, one.item, one.claim_id) for one in found] == [("relative_day", item, "c2") for item, _ in days]
+    assert all(day in one.advice for one, (_, day) in zip(found, days, strict=True))
+    assert check_days(replace(article, as_of=date(2024, 10, 14)), FLOOD) == ()
+
+
+@pytest.mark.parametrize(("heading", "source"), [("潮聲日報　2024年10月14日", "a"), ("水災", "b"), ("水災", "gone")])
+def test_a_day_is_let_alone_where_its_heading_is_dated_or_its_source_is_not(heading: str, source: str) -> None:
+    claim = Claim("c2", "昨天淹水。", (Citation(1, source, 0, 5, "昨天淹水。"),))
+    article = Article("水災", Claim("c1", ""), (), (Section(heading, (claim,)),), (), "zh-TW")
+
+    assert check_days(article, FLOOD) == ()
