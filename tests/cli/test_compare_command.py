@@ -32,11 +32,11 @@ def call(*words: str) -> Result:
     return CliRunner().invoke(main, ["compare", *words])
 
 
-def answers(file: str, right: int, **more: object) -> str:
+def answers(file: str, right: int, *, wordy: int = 1, **more: object) -> str:
     rows = [
         {"id": f"q{n}", "question": f"What happened on day {n}?", "reference": f"The river rose by {n} metres.",
          "contexts": [f"The river rose by {n} metres."], **more,
-         "answer": f"The river rose by {n} metres." + " It did." * (n % 3) if n < right else "A lion sleeps in a tree."}
+         "answer": f"The river rose by {n} metres." + " It did." * (n % 3 * wordy) if n < right else "A lion sleeps in a tree."}
         for n in range(20)
     ]  # fmt: skip
     return written(file, "".join(json.dumps(row) + "\n" for row in rows))
@@ -65,7 +65,7 @@ def test_two_files_of_answers_give_a_verdict_first_and_then_what_it_rests_on() -
     assert "price per answer (means)" in lines
     assert "  new     –     300     20 of 20" in lines
     assert "  old     0.01  420     20 of 20" in lines
-    assert any(line.startswith("  twice the length: ") for line in lines)
+    assert not any(line.startswith("  twice the length: ") for line in lines)  # no answer is twice another
     assert max(map(len, lines)) <= 100
     assert "new.jsonl: items, 20 rows, 0 rejected; new" in done.stderr
     assert "judged by: builtin/" in done.stderr
@@ -87,6 +87,12 @@ def test_what_does_not_fit_is_named_and_exits_with_1() -> None:
     assert "row 6 rejected: the row has 3 cells, the head line 2" in done.stderr
     assert "f1: nothing to compare" in done.stdout
     assert "only 1 of 8 items are scored for all systems" in done.stdout
+
+
+def test_what_twice_the_length_gives_is_said_where_somebody_wrote_twice_as_much() -> None:
+    done = call(answers("new.jsonl", 20, wordy=9), answers("old.jsonl", 20), "--measure", "information_density")
+
+    assert any(line.startswith("  twice the length: ") for line in done.stdout.splitlines()), done.output
 
 
 def test_mismatches_of_some_measures_are_named_with_them() -> None:

@@ -19,6 +19,7 @@ from groundwire.evaluation.resampling import Floats, cluster_numbers, drawn_weig
 
 _RESAMPLES = 2_000
 _ROUNDING = 1e-18
+_MOST = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class LengthControlled:
     """Differences of all pairs of systems at equal length.
 
     Attributes:
-        slope: points that the value rises when an answer of the same system to the same item is twice as long.
+        slope: points that the value rises when an answer of the same system to the same item is twice as long. nan
+            where hardly an item (5 % or fewer) has two answers of which one is twice as long: nobody has seen it.
         differences: row minus column; an Interval a pair with the systems' numbers, first below second. nan where the
             lengths do not vary apart from system and item, and no slope can be told.
         log2_lengths: mean over the items, by system.
@@ -113,6 +115,7 @@ def _adjusted(
     slope, adjusted = fitted
     slopes = np.concatenate([found for found, _ in draws]) if draws else np.full(1, math.nan)
     means = np.concatenate([found for _, found in draws]) if draws else np.full((1, systems), math.nan)
+    seen = float(np.quantile(logs.max(axis=1) - logs.min(axis=1), _MOST)) >= 1
 
     def interval(value: float, drawn: Floats) -> Interval:
         good = drawn[~np.isnan(drawn)]
@@ -120,7 +123,7 @@ def _adjusted(
         return Interval(mean=value, low=low, high=high, n=items, unscored=0, level=level, seed=seed)
 
     return LengthControlled(
-        slope=interval(float(slope[0]), slopes),
+        slope=interval(float(slope[0]) if seen else math.nan, slopes),
         differences=tuple(
             (one, other, interval(float(adjusted[0, one] - adjusted[0, other]), means[:, one] - means[:, other]))
             for one in range(systems)

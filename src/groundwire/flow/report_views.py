@@ -95,8 +95,9 @@ def measure_view(measure: MeasureComparison, facts: Facts, *, words: Words) -> M
     """A measure in words and rows."""
     anchor = f"m{facts.place}"
     how = words[f"how_{measure.how.replace(' ', '_')}"].format(n=f"{measure.permutations:,}")
+    groups = words["letters_groups"].format(n=f"{measure.clusters:,}") if measure.clusters < measure.items else ""
     said = words["letters_note"].format(
-        n=f"{measure.items:,}", clusters=f"{measure.clusters:,}", left_out=f"{measure.left_out:,}", how=how
+        n=f"{measure.items:,}", groups=groups, left_out=f"{measure.left_out:,}", how=how
     )
     return MeasureView(
         anchor=anchor,

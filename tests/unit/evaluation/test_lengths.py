@@ -108,3 +108,18 @@ def test_measures_of_the_same_answers_together_are_those_alone() -> None:
     groups = [n // 2 for n in range(50)]
     together = length_controlled_each(tables, lengths=lengths, clusters=groups, seed=4)
     assert together == tuple(length_controlled(one, lengths=lengths, clusters=groups, seed=4) for one in tables)
+
+
+def test_what_twice_the_length_gives_is_told_only_where_somebody_wrote_twice_as_much() -> None:
+    rng = np.random.default_rng(5)
+    lengths = rng.integers(7, 10, (60, 2)).astype(float)
+    values = 600 * np.log2(1 + lengths) + rng.normal(0, 1, (60, 2))
+
+    near = length_controlled(values, lengths=lengths)
+    lengths[:4, 1] = 30
+    far = length_controlled(values, lengths=lengths)
+
+    assert math.isnan(near.slope.mean)
+    assert math.isnan(near.slope.low)
+    assert math.isfinite(near.between(0, 1).mean)
+    assert math.isfinite(far.slope.mean)
