@@ -37,7 +37,7 @@ def answers(file: str, right: int, *, wordy: int = 1, **more: object) -> str:
         {"id": f"q{n}", "question": f"What happened on day {n}?", "reference": f"The river rose by {n} metres.",
          "contexts": [f"The river rose by {n} metres."], **more,
          "answer": (
-             f"The river rose by {n} metres." + " It did." * (n % 3 * wordy) if n < right else "A lion sleeps in a tree."
+             f"The river rose by {n} metres." + " It did." * (n % 3 * wordy) if n < right else "A lion sleeps in trees."
          )}
         for n in range(20)
     ]  # fmt: skip
