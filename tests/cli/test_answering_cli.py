@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from click.testing import CliRunner, Result
 
 from groundwire.cli.main import main
 from groundwire.core.errors import SettingError, UsageError
-from groundwire.flow import registry
 from stub_server import Step, StubServer, ok, wait_until
 
 PLUGIN = """
@@ -48,18 +48,10 @@ answer.model = "scripted:test"
 
 
 @pytest.fixture(autouse=True)
-def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[str, str], None]) -> None:
     pytest.importorskip("lancedb", reason="the extra 'archive' is not installed")
     monkeypatch.chdir(tmp_path)
-    plugin = tmp_path / "plugins"
-    (plugin / "scripts-1.0.dist-info").mkdir(parents=True)
-    (plugin / "answering_models.py").write_text(PLUGIN)
-    (plugin / "scripts-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: scripts\nVersion: 1.0\n")
-    (plugin / "scripts-1.0.dist-info" / "entry_points.txt").write_text(
-        f"[{registry.MODELS}]\nscripted = answering_models:make\n"
-    )
-    monkeypatch.syspath_prepend(str(plugin))
-    monkeypatch.delitem(sys.modules, "answering_models", raising=False)
+    plug_in("answering_models", PLUGIN)
     Path("story.txt").write_text(STORY, encoding="utf-8")
     Path("questions.jsonl").write_text(
         json.dumps({"id": "q1", "question": QUESTION, "answers": ["4,200"]}) + "\n"

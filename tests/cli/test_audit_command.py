@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -17,7 +18,6 @@ from groundwire.core.errors import UsageError
 from groundwire.evaluation import audit as variants
 from groundwire.evaluation.audit import PROBES
 from groundwire.evaluation.rubrics import CCRS
-from groundwire.flow import registry
 
 PLUGIN = """
 import json
@@ -47,7 +47,7 @@ for command in (audit, runs):
 
 
 @pytest.fixture(autouse=True)
-def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[str, str], None]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_JUDGE_RESAMPLES", "100")
     rows = [
@@ -65,15 +65,7 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for n, row in enumerate(rows)
     ]  # fmt: skip
     Path("labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labels), encoding="utf-8")
-    plugin = tmp_path / "plugins"
-    (plugin / "scripts-1.0.dist-info").mkdir(parents=True)
-    (plugin / "auditing_models.py").write_text(PLUGIN.format(names=[rubric.name for rubric in CCRS]))
-    (plugin / "scripts-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: scripts\nVersion: 1.0\n")
-    (plugin / "scripts-1.0.dist-info" / "entry_points.txt").write_text(
-        f"[{registry.MODELS}]\nscripted = auditing_models:make\n"
-    )
-    monkeypatch.syspath_prepend(str(plugin))
-    monkeypatch.delitem(sys.modules, "auditing_models", raising=False)
+    plug_in("auditing_models", PLUGIN.format(names=[rubric.name for rubric in CCRS]))
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:

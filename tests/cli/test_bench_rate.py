@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from click.testing import CliRunner, Result
 
 from groundwire.cli.main import main
 from groundwire.core.errors import GroundwireError, UsageError
-from groundwire.flow import registry
 
 ROWS = [
     {"topic": "river flood", "article": "The river flood rose on Monday.", "relevant": 1},
@@ -33,20 +33,12 @@ def make(rest):
 
 
 @pytest.fixture(autouse=True)
-def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[str, str], None]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_EMBEDDER", "hash:64")
     monkeypatch.setenv("GROUNDWIRE_JUDGE_RESAMPLES", "100")
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    plugin = tmp_path / "plugins"
-    (plugin / "scripts-1.0.dist-info").mkdir(parents=True)
-    (plugin / "scripted_models.py").write_text(PLUGIN)
-    (plugin / "scripts-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: scripts\nVersion: 1.0\n")
-    (plugin / "scripts-1.0.dist-info" / "entry_points.txt").write_text(
-        f"[{registry.MODELS}]\nscripted = scripted_models:make\n"
-    )
-    monkeypatch.syspath_prepend(str(plugin))
-    monkeypatch.delitem(sys.modules, "scripted_models", raising=False)
+    plug_in("scripted_models", PLUGIN)
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:

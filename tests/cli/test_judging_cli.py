@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -13,7 +14,6 @@ from groundwire.cli.runs import runs
 from groundwire.core.errors import UsageError
 from groundwire.evaluation.claim_measures import CLAIM_MEASURES
 from groundwire.evaluation.rubrics import CCRS
-from groundwire.flow import registry
 
 PLUGIN = """
 import json
@@ -46,7 +46,7 @@ for command in (judge, runs):
 
 
 @pytest.fixture(autouse=True)
-def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[str, str], None]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_JUDGE_RESAMPLES", "200")
     texts = {"a": "Water came on day {n}.", "b": "The river rose on day {n}."}
@@ -57,15 +57,7 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for system, text in texts.items()
     ]  # fmt: skip
     Path("items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    plugin = tmp_path / "plugins"
-    (plugin / "scripts-1.0.dist-info").mkdir(parents=True)
-    (plugin / "judging_models.py").write_text(PLUGIN.format(names=[rubric.name for rubric in CCRS]))
-    (plugin / "scripts-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: scripts\nVersion: 1.0\n")
-    (plugin / "scripts-1.0.dist-info" / "entry_points.txt").write_text(
-        f"[{registry.MODELS}]\nscripted = judging_models:make\n"
-    )
-    monkeypatch.syspath_prepend(str(plugin))
-    monkeypatch.delitem(sys.modules, "judging_models", raising=False)
+    plug_in("judging_models", PLUGIN.format(names=[rubric.name for rubric in CCRS]))
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -13,7 +14,6 @@ from click.testing import CliRunner, Result
 from groundwire.cli.people import label, score
 from groundwire.cli.runs import runs
 from groundwire.core.errors import UsageError
-from groundwire.flow import registry
 
 PLUGIN = """
 import json
@@ -42,7 +42,7 @@ for command in (score, label, runs):
 
 
 @pytest.fixture(autouse=True)
-def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[str, str], None]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDWIRE_EMBEDDER", "hash:64")
     monkeypatch.setenv("GROUNDWIRE_JUDGE_RESAMPLES", "200")
@@ -52,15 +52,7 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             for n in range(8)
         ]
         Path(f"{system}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    plugin = tmp_path / "plugins"
-    (plugin / "scripts-1.0.dist-info").mkdir(parents=True)
-    (plugin / "scripted_models.py").write_text(PLUGIN)
-    (plugin / "scripts-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: scripts\nVersion: 1.0\n")
-    (plugin / "scripts-1.0.dist-info" / "entry_points.txt").write_text(
-        f"[{registry.MODELS}]\nscripted = scripted_models:make\n"
-    )
-    monkeypatch.syspath_prepend(str(plugin))
-    monkeypatch.delitem(sys.modules, "scripted_models", raising=False)
+    plug_in("scripted_models", PLUGIN)
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:

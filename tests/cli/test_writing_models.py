@@ -2,13 +2,13 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from groundwire.cli.main import main
-from groundwire.flow import registry
 
 STORY = {
     "id": "first",
@@ -38,20 +38,12 @@ def make(rest):
 
 
 @pytest.fixture(autouse=True)
-def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plug_in: Callable[[str, str], None]) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "groundwire.toml").write_text("[write]\nbest_at_least = 5\n", "utf-8")
     monkeypatch.setenv("GROUNDWIRE_EMBEDDER", "hash:64")
     (tmp_path / "stories.jsonl").write_text(json.dumps(STORY) + "\n", "utf-8")
-    plugin = tmp_path / "plugins"
-    (plugin / "scripts-1.0.dist-info").mkdir(parents=True)
-    (plugin / "scripted_models.py").write_text(PLUGIN)
-    (plugin / "scripts-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: scripts\nVersion: 1.0\n")
-    (plugin / "scripts-1.0.dist-info" / "entry_points.txt").write_text(
-        f"[{registry.MODELS}]\nscripted = scripted_models:make\n"
-    )
-    monkeypatch.syspath_prepend(str(plugin))
-    monkeypatch.delitem(sys.modules, "scripted_models", raising=False)
+    plug_in("scripted_models", PLUGIN)
 
 
 def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache, lru_cache
 from statistics import NormalDist
 
@@ -48,16 +49,9 @@ def student_quantile(chance: float, *, freedom: float) -> float:
     """The value that Student's t stays below with this chance, between 0 and 1."""
     if chance < 0.5:
         return -student_quantile(1 - chance, freedom=freedom)
-    low, high = 0.0, max(1.0, normal_quantile(chance))
-    while student_beyond(high, freedom=freedom) > 1 - chance:
-        low, high = high, 2 * high
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        if student_beyond(middle, freedom=freedom) > 1 - chance:
-            low = middle
-        else:
-            high = middle
-    return high
+    return _where(
+        lambda t: student_beyond(t, freedom=freedom), 1 - chance, start=max(1.0, normal_quantile(chance)), within=1e-12
+    )
 
 
 def widened(level: float, *, clusters: int) -> float:
@@ -97,12 +91,17 @@ def _normal_grid() -> tuple[tuple[float, float, float], ...]:
 @lru_cache(maxsize=256)
 def range_quantile(chance: float, *, systems: int) -> float:
     """The value that the range of independent standard normal values stays below with this chance, between 0 and 1."""
-    low, high = 0.0, 1.0
-    while range_tail(high, systems=systems) > 1 - chance:
+    return _where(lambda size: range_tail(size, systems=systems), 1 - chance, start=1.0, within=1e-10)
+
+
+def _where(beyond: Callable[[float], float], chance: float, *, start: float, within: float) -> float:
+    """Where a falling tail comes down to a chance, above 0, to so much of itself."""
+    low, high = 0.0, start
+    while beyond(high) > chance:
         low, high = high, 2 * high
-    while high - low > 1e-10 * high:
+    while high - low > within * high:
         middle = (low + high) / 2
-        if range_tail(middle, systems=systems) > 1 - chance:
+        if beyond(middle) > chance:
             low = middle
         else:
             high = middle
