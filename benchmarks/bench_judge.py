@@ -583,7 +583,7 @@ def padding_table(found: Sequence[dict]) -> list[str]:
 
 def markdown(saved: Mapping[str, object]) -> str:
     """A result file as tables."""
-    results: dict = saved["figures"]  # type: ignore[assignment]
+    results: dict = saved["figures"]
     made = f"{saved['date']}, {saved['cpu']}, {saved['cores']} cores; `{saved['command']}`; seed {saved['seed']}"
     told = (
         "Spearman and Kendall's tau-b with people, 95 % bootstrap interval over clusters (questions, conversations or "

@@ -194,9 +194,9 @@ def published() -> Figures:
                 abs(one - other) / math.sqrt(other / draws + other / 1_000_000)
                 for one, other in zip(ours, theirs, strict=True)
             ]
-            rows[name] |= {"off_by_standard_errors": [round(one, 2) for one in off]}  # type: ignore[operator]
+            rows[name] |= {"off_by_standard_errors": [round(one, 2) for one in off]}
         else:
-            rows[name] |= {"off_by": [float(f"{abs(a - b):.1e}") for a, b in zip(ours, theirs, strict=True)]}  # type: ignore[operator]
+            rows[name] |= {"off_by": [float(f"{abs(a - b):.1e}") for a, b in zip(ours, theirs, strict=True)]}
     return rows
 
 

@@ -227,16 +227,16 @@ def report(found: Sequence[Mapping[str, object]]) -> str:
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for one in found:
         rubric = str(one["rubric"]).replace("_", " ")
-        for row in one["rows"]:  # type: ignore[attr-defined]
+        for row in one["rows"]:
             less = "{:+.3f} [{:+.3f}, {:+.3f}]".format(*row["fitted_less_in_use"])
             name = row["set"] + (" *" if row["chosen_here"] else "")
             values = " | ".join(f"{row[key]:.3f}" for key in ("fitted", "in_use", "equal"))
             lines.append(f"| {rubric} | {name} | {row['n']} | {row['unscored']} | {values} | {less} |")
     lines += ["", "| rubric | weights in use | fitted on all | mean gain on unseen domains |", "|---|---|---|---|"]
     for one in found:
-        told = [", ".join(f"{name} {value:.2f}" for name, value in one[key].items())  # type: ignore[attr-defined]
+        told = [", ".join(f"{name} {value:.2f}" for name, value in one[key].items())
                 for key in ("in_use", "fitted_on_all")]  # fmt: skip
-        gain = "{:+.3f} [{:+.3f}, {:+.3f}]".format(*one["mean_gain"]) if one["mean_gain"] else "none is unseen"  # type: ignore[misc]
+        gain = "{:+.3f} [{:+.3f}, {:+.3f}]".format(*one["mean_gain"]) if one["mean_gain"] else "none is unseen"
         lines.append(f"| {str(one['rubric']).replace('_', ' ')} | {' | '.join(told)} | {gain} |")
     return "\n".join(lines)
 
